@@ -1,8 +1,8 @@
-//! What there is to see of poses, goals, rays and the ground: one list of plain shapes that every front end draws.
+//! Shapes to draw of poses, goals, limits, rays and the ground: one list of plain shapes for every front end.
 //!
-//! A front end (a picture, a page, a game's gizmos) asks for shapes, goes through the list and draws each with its own
-//! brush, chosen by [`ShapeRole`] and [`Side`]; [`color`] has a choice that the colour-blind can tell apart. The list keeps its
-//! memory between frames: [`DrawList::clear`] it and fill it again.
+//! A front end (an image, a web page, a game's gizmos) fills a [`DrawList`], iterates over it and draws each shape in a
+//! style chosen by [`ShapeRole`] and [`Side`]. [`color`] is a palette for the colour-blind. The list keeps its memory
+//! between frames: [`DrawList::clear`] it and fill it again.
 
 mod limits;
 
@@ -13,71 +13,71 @@ use glam::Vec3;
 
 use crate::{JointId, Pose, body::Side, ground::TriangleMesh, math};
 
-/// What a shape stands for.
+/// The meaning of a shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ShapeRole {
     /// A bone, from a joint to its child.
     Bone,
-    /// The place of a joint.
+    /// A joint's position.
     JointMark,
-    /// Where a chain's end is asked to be.
+    /// The goal's position of a chain's end.
     Goal,
-    /// Where a chain's middle turns towards.
+    /// A pole that a chain's middle joint turns towards.
     Pole,
-    /// The way of a cast.
+    /// The path of a cast.
     Ray,
-    /// Where a cast met a surface.
+    /// The point where a cast met a surface.
     Hit,
     /// The ground.
     Ground,
-    /// The bounds of a joint's freedom.
+    /// A joint's limits.
     Limit,
-    /// The line that the bounds of a joint are measured from.
+    /// The line from which a joint's limits are measured.
     Reference,
 }
 
-/// How a shape's points make lines or areas.
+/// The arrangement of a shape's points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ShapeKind {
-    /// Each two points are a line of their own.
+    /// Separate lines: two points each.
     Segments,
     /// One line through all points.
     Polyline,
-    /// Each three points are a filled triangle; counter-clockwise corners face the viewer.
+    /// Filled triangles: three points each, counter-clockwise as seen from their front.
     Triangles,
-    /// A filled disc around each point that faces the viewer.
+    /// A filled disc around each point, facing the viewer.
     Discs {
-        /// Radius in the points' unit.
+        /// Radius in metres.
         radius: f32,
     },
 }
 
-/// One shape of a [`DrawList`], without its points.
+/// One shape of a [`DrawList`], without its points; see [`DrawList::points`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
-    /// What it stands for.
+    /// The meaning of the shape.
     pub role: ShapeRole,
-    /// Which half of the body it belongs to, where it belongs to one.
+    /// The side of the body that the shape belongs to, if any.
     pub side: Option<Side>,
-    /// How its points are to be read.
+    /// The arrangement of the points.
     pub kind: ShapeKind,
-    /// The joint that it belongs to, where there is one: for a bone the child at its end.
+    /// The joint that the shape belongs to, if any; for a bone, the child joint.
     pub joint: Option<JointId>,
     points: Range<u32>,
 }
 
-/// Shapes in the order in which they were added. Points are in metres, in the space of what they were made from: model
-/// space for a pose, world space for the ground and for casts.
+/// A list of shapes in the order of adding. Points are in metres, in the space of their source: model space for a pose,
+/// world space for the ground and casts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DrawList {
     shapes: Vec<Shape>,
     points: Vec<Vec3>,
 }
 
-/// An sRGB colour that tells roles and sides apart, for the colour-blind as well: the set of Okabe and Ito (2008), left
-/// blue and right vermilion.
+/// The sRGB colour of a shape by role and side, from the colour-blind-safe palette of Okabe and Ito (2008): left blue,
+/// right vermilion.
 pub const fn color(role: ShapeRole, side: Option<Side>) -> [u8; 3] {
     match (role, side) {
         (ShapeRole::Bone | ShapeRole::JointMark, Some(Side::Left)) => [0x00, 0x72, 0xB2],
@@ -92,7 +92,8 @@ pub const fn color(role: ShapeRole, side: Option<Side>) -> [u8; 3] {
     }
 }
 
-/// How far along a bone its octahedron is widest, as a share of its length: near the joint, so that it points at the child.
+/// Position of an octahedron's widest section along its bone, as a share of the bone's length. Near the joint, so that
+/// the octahedron points at the child.
 const WAIST: f32 = 0.16;
 
 impl DrawList {
@@ -101,23 +102,23 @@ impl DrawList {
         Self { shapes: Vec::new(), points: Vec::new() }
     }
 
-    /// Takes every shape out and keeps the memory.
+    /// Removes all shapes and keeps the memory.
     pub fn clear(&mut self) {
         self.shapes.clear();
         self.points.clear();
     }
 
-    /// The shapes, in the order in which they were added.
+    /// All shapes, in the order of adding.
     pub fn shapes(&self) -> &[Shape] {
         &self.shapes
     }
 
-    /// A shape's points. A shape of another list may get an empty slice.
+    /// The points of a shape of this list. For a shape of another list, the points are unrelated or empty.
     pub fn points(&self, shape: &Shape) -> &[Vec3] {
         self.points.get(shape.points.start as usize..shape.points.end as usize).unwrap_or_default()
     }
 
-    /// Adds a shape. One with a point that is not finite is left out, as is one without points.
+    /// Adds a shape. Does nothing if there are no points or one is not finite.
     pub fn push(
         &mut self,
         role: ShapeRole,
@@ -137,11 +138,12 @@ impl DrawList {
         }
     }
 
-    /// The bones of a pose, each as an octahedron from a joint to its child, and a disc at each end, in model space.
+    /// Adds the bones of a pose in model space: an octahedron from each joint's parent to the joint, and a disc at the
+    /// joint.
     ///
-    /// `bones` names joints whose bone to the parent is wanted, with the half of the body that each is of; joints without
-    /// a parent get a disc alone. `thickness` is an octahedron's largest half width as a share of its bone's length; 0
-    /// makes plain segments.
+    /// `bones` holds joints with the side of the body that each belongs to. A joint without a parent gets a disc only.
+    /// `thickness` is the maximum half width of an octahedron as a share of its bone's length. A thickness of 0 gives
+    /// line segments.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -173,7 +175,7 @@ impl DrawList {
         }
     }
 
-    /// One bone as an octahedron that points from `from` to `to`; see [`DrawList::bones`].
+    /// Adds one bone as an octahedron that points from `from` to `to`; see [`DrawList::bones`].
     pub fn bone(&mut self, from: Vec3, to: Vec3, thickness: f32, side: Option<Side>, joint: Option<JointId>) {
         let along = to - from;
         let length = along.length();
@@ -194,20 +196,21 @@ impl DrawList {
         self.push(ShapeRole::Bone, side, ShapeKind::Triangles, joint, corners);
     }
 
-    /// A cross of three lines, `size` metres from its middle to each end.
+    /// Adds a goal as a cross of three lines, `size` metres from the centre to each end.
     pub fn goal(&mut self, position: Vec3, size: f32, side: Option<Side>) {
         let arms = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| axis * size);
         let ends = arms.into_iter().flat_map(|arm| [position - arm, position + arm]);
         self.push(ShapeRole::Goal, side, ShapeKind::Segments, None, ends);
     }
 
-    /// A line from a chain's middle joint towards the pole, with a disc at the pole.
+    /// Adds a pole: a line from a chain's middle joint to the pole, and a disc at the pole with a radius of `size`
+    /// metres.
     pub fn pole(&mut self, middle: Vec3, pole: Vec3, size: f32, side: Option<Side>) {
         self.push(ShapeRole::Pole, side, ShapeKind::Segments, None, [middle, pole]);
         self.push(ShapeRole::Pole, side, ShapeKind::Discs { radius: size }, None, [pole]);
     }
 
-    /// The way of a cast, and where it met a surface a disc of `size` metres.
+    /// Adds a cast as a line from `from` to `to`. If `hit`, adds a disc at `to` with a radius of `size` metres.
     pub fn ray(&mut self, from: Vec3, to: Vec3, hit: bool, size: f32) {
         self.push(ShapeRole::Ray, None, ShapeKind::Segments, None, [from, to]);
         if hit {
@@ -215,7 +218,7 @@ impl DrawList {
         }
     }
 
-    /// The edges of a mesh, each triangle's for itself. Triangles that name a vertex that there is not are left out.
+    /// Adds the edges of each triangle of a mesh. Skips triangles with a vertex that is out of range or not finite.
     pub fn ground(&mut self, mesh: &TriangleMesh) {
         let edges = mesh
             .triangles

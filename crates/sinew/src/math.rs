@@ -1,12 +1,12 @@
-//! Scalar kernels for rotations: what glam does not have, and what must give the same bits on every build.
+//! Scalar functions for rotations: those that glam lacks, and those that must return the same bits on every build.
 //!
-//! glam's `Quat` runs on SSE2, NEON or plain code depending on the target, and their sums are ordered differently.
-//! What the engine promises to be bit-equal goes through these functions instead: `f32`, one order, no fused
-//! multiply-add. `Vec3` and `Mat3` are plain scalar code in glam and are used as they are.
+//! glam's `Quat` uses SSE2, NEON or plain code depending on the target, with different orders of summation. Code with
+//! bit-exact promises uses these functions instead: `f32`, one order, no fused multiply-add. glam's `Vec3` and `Mat3`
+//! are plain scalar code and used directly.
 
 use glam::{Mat3, Quat, Vec3};
 
-/// Square root (exactly rounded on every platform).
+/// The square root, correctly rounded on every platform.
 #[inline(always)]
 pub fn sqrt(x: f32) -> f32 {
     #[cfg(feature = "std")]
@@ -15,7 +15,7 @@ pub fn sqrt(x: f32) -> f32 {
     return libm::sqrtf(x);
 }
 
-/// Functions by the library `libm` where that feature is on, else by the platform's.
+/// Defines functions that call the library `libm` with that feature, else the platform's mathematics.
 macro_rules! kernels {
     ($float:ty; $($(#[$doc:meta])+ $name:ident($x:ident $(, $y:ident)?) = $std:ident, $libm:ident;)*) => {$(
         $(#[$doc])+
@@ -37,17 +37,17 @@ kernels! { f32;
     cos(x) = cos, cosf;
     /// Tangent of an angle in radians.
     tan(x) = tan, tanf;
-    /// Angle of the point (x, y) from the x axis, in (-pi, pi].
+    /// The angle of the point (x, y) from the x axis, in radians in (-pi, pi].
     atan2(y, x) = atan2, atan2f;
     /// e to the power of x.
     exp(x) = exp, expf;
-    /// The largest whole number not above x.
+    /// The largest integer not above x.
     floor(x) = floor, floorf;
-    /// The smallest whole number not below x.
+    /// The smallest integer not below x.
     ceil(x) = ceil, ceilf;
 }
 
-/// Arc cosine in radians; the argument is clamped into \[-1, 1\].
+/// The arc cosine in radians. Clamps `x` to \[-1, 1\].
 #[inline]
 pub fn acos(x: f32) -> f32 {
     let x = x.clamp(-1.0, 1.0);
@@ -57,7 +57,7 @@ pub fn acos(x: f32) -> f32 {
     return x.acos();
 }
 
-/// The product `a * b`: the rotation that turns by `b` first, then by `a`.
+/// The product `a * b`: a rotation by `b`, then by `a`.
 #[inline(always)]
 pub fn mul(a: Quat, b: Quat) -> Quat {
     Quat::from_xyzw(
@@ -74,7 +74,7 @@ pub fn conjugate(q: Quat) -> Quat {
     Quat::from_xyzw(-q.x, -q.y, -q.z, q.w)
 }
 
-/// `v` turned by the unit quaternion `q`.
+/// Rotates `v` by the unit quaternion `q`.
 #[inline(always)]
 pub fn rotate(q: Quat, v: Vec3) -> Vec3 {
     let u = Vec3::new(q.x, q.y, q.z);
@@ -82,13 +82,13 @@ pub fn rotate(q: Quat, v: Vec3) -> Vec3 {
     v + q.w * t + u.cross(t)
 }
 
-/// Four-component dot product.
+/// The dot product of four components.
 #[inline(always)]
 pub fn dot(a: Quat, b: Quat) -> f32 {
     a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w
 }
 
-/// `q` scaled to unit length; the identity where its length is zero or not a number.
+/// Normalises `q`. Returns the identity if the squared length is 0, infinite or NaN.
 #[inline(always)]
 pub fn normalize(q: Quat) -> Quat {
     let l = dot(q, q);
@@ -100,16 +100,16 @@ pub fn normalize(q: Quat) -> Quat {
     }
 }
 
-/// Squared lengths that count as those of a rotation. Far from 1, four numbers are no quaternion that rounding or
-/// compression left off its length.
+/// Squared lengths of quaternions that are normalised. Outside this range the deviation from 1 is an error, not rounding
+/// or compression.
 const ROTATION: core::ops::RangeInclusive<f32> = 0.25..=4.0;
 
-/// What the squared length of a unit quaternion may be off by: that of four rounded components is off by a few times
-/// 6e-8, and products of a few of them by no more than this.
+/// Maximum deviation from 1 of the squared length of a unit quaternion. Four rounded components deviate by a few times
+/// 6e-8, and products of a few such quaternions stay within this bound.
 pub(crate) const UNIT: f32 = 1e-6;
 
-/// A rotation as a unit quaternion: `q` itself where its squared length is within 1e-6 of 1, else `q` scaled to unit
-/// length. None where the squared length is outside 0.25 to 4, or not a number.
+/// A unit quaternion close to `q`: `q` itself if its squared length is within 1e-6 of 1, else `q` normalised. `None` if
+/// the squared length is outside 0.25 to 4 or NaN.
 #[inline]
 pub fn unit(q: Quat) -> Option<Quat> {
     let l = dot(q, q);
@@ -119,14 +119,14 @@ pub fn unit(q: Quat) -> Option<Quat> {
     ROTATION.contains(&l).then(|| normalize(q))
 }
 
-/// The rotation by `angle` radians about the unit vector `axis` (right-handed).
+/// The right-handed rotation by `angle` radians about the unit vector `axis`.
 #[inline]
 pub fn axis_angle(axis: Vec3, angle: f32) -> Quat {
     let (s, c) = (sin(0.5 * angle), cos(0.5 * angle));
     Quat::from_xyzw(axis.x * s, axis.y * s, axis.z * s, c)
 }
 
-/// The rotation vector (axis times angle, angle in \[0, pi\]) of a unit quaternion.
+/// The rotation vector of a unit quaternion: axis times angle, the angle in \[0, pi\] radians.
 #[inline]
 pub fn rotation_vector(q: Quat) -> Vec3 {
     let q = if q.w < 0.0 { Quat::from_xyzw(-q.x, -q.y, -q.z, -q.w) } else { q };
@@ -136,18 +136,18 @@ pub fn rotation_vector(q: Quat) -> Vec3 {
     if s < 1e-6 { v * 2.0 } else { v * (2.0 * atan2(s, q.w) / s) }
 }
 
-/// The angle in \[0, pi\] between two rotations.
+/// The angle between two rotations, in radians in \[0, pi\].
 #[inline]
 pub fn angle_between(a: Quat, b: Quat) -> f32 {
     let d = mul(conjugate(a), b);
     2.0 * atan2(sqrt(d.x * d.x + d.y * d.y + d.z * d.z), d.w.abs())
 }
 
-/// The shortest rotation that takes the unit vector `from` to the unit vector `to`, without trigonometry.
+/// The shortest rotation from the unit vector `from` to the unit vector `to`, without trigonometry.
 ///
-/// q = (from x to, 1 + from . to), normalised. Where the two are opposite, every half turn about an axis across
-/// them is shortest: `fallback` names the axis (it is made perpendicular to `from`; any axis serves where it is
-/// parallel to it).
+/// q = (from x to, 1 + from . to), normalised. For opposite vectors, every half turn about a perpendicular axis is
+/// shortest: the axis is then `fallback`, made perpendicular to `from`. A `fallback` parallel to `from` gives an
+/// arbitrary axis.
 #[inline]
 pub fn shortest_arc(from: Vec3, to: Vec3, fallback: Vec3) -> Quat {
     let w = 1.0 + from.dot(to);
@@ -161,14 +161,14 @@ pub fn shortest_arc(from: Vec3, to: Vec3, fallback: Vec3) -> Quat {
     }
 }
 
-/// The unit vector along the part of `v` that is perpendicular to the unit vector `axis`; where there is none, any
-/// perpendicular (always the same for the same `axis`).
+/// The unit vector along the part of `v` that is perpendicular to the unit vector `axis`. If that part vanishes, an
+/// arbitrary perpendicular that depends on `axis` only.
 #[inline]
 pub fn perpendicular(axis: Vec3, v: Vec3) -> Vec3 {
     let p = v - axis * v.dot(axis);
     let l = p.length_squared();
     if l > 1e-12 * v.length_squared() && l > 0.0 && l.is_finite() {
-        // Once more, so that cancellation in the first subtraction leaves no part along the axis.
+        // Twice, since cancellation in the first subtraction may leave a part along the axis.
         let p = p / sqrt(l);
         let p = p - axis * p.dot(axis);
         return p / sqrt(p.length_squared());
@@ -187,8 +187,8 @@ pub fn perpendicular(axis: Vec3, v: Vec3) -> Vec3 {
 }
 
 /// Splits the unit quaternion `q` into `(swing, twist)` with `q = swing * twist`: `twist` turns about the unit vector
-/// `axis`, `swing` about an axis perpendicular to it (Baerlocher & Boulic 2001). At a half-turn of swing the twist is
-/// undefined and the identity is given.
+/// `axis`, `swing` about an axis perpendicular to it (Baerlocher & Boulic 2001). At a half turn of swing the twist is
+/// undefined; the identity is returned for it.
 #[inline]
 pub fn swing_twist(q: Quat, axis: Vec3) -> (Quat, Quat) {
     let p = q.x * axis.x + q.y * axis.y + q.z * axis.z;
@@ -196,7 +196,7 @@ pub fn swing_twist(q: Quat, axis: Vec3) -> (Quat, Quat) {
     (mul(q, conjugate(twist)), twist)
 }
 
-/// Spherical interpolation along the shorter way, `t` in \[0, 1\], as glTF prescribes for rotation tracks.
+/// Spherical interpolation along the shorter arc, with `t` in \[0, 1\], as glTF prescribes for rotation tracks.
 #[inline]
 pub fn slerp(a: Quat, b: Quat, t: f32) -> Quat {
     let mut d = dot(a, b);
@@ -206,7 +206,7 @@ pub fn slerp(a: Quat, b: Quat, t: f32) -> Quat {
         b = Quat::from_xyzw(-b.x, -b.y, -b.z, -b.w);
     }
     let (wa, wb) = if d > 0.9995 {
-        // Nearly equal: the chord is the arc to f32 precision, and sin(angle) would lose digits.
+        // Nearly equal: the chord equals the arc to f32 precision, and sin(angle) would lose digits.
         (1.0 - t, t)
     } else {
         let angle = acos(d);
@@ -251,7 +251,7 @@ pub fn from_matrix(m: &Mat3) -> Quat {
     normalize(q)
 }
 
-/// The signed uniform scale of a similarity's linear part: negative where it mirrors.
+/// The uniform scale of a similarity's linear part, negative if it mirrors.
 #[inline]
 pub fn uniform_scale(linear: &Mat3) -> f32 {
     let s = sqrt(
@@ -261,13 +261,14 @@ pub fn uniform_scale(linear: &Mat3) -> f32 {
     if linear.determinant() < 0.0 { -s } else { s }
 }
 
-/// How far a linear part is from a similarity (a rotation, uniformly scaled, perhaps mirrored): the largest relative
-/// difference among its columns' lengths and of its columns' angles from a right angle. 0 for a similarity.
+/// Deviation of a linear part from a similarity (a rotation with uniform scale, mirrored or not), 0 for a similarity. It
+/// is the larger of the relative difference of the columns' lengths and the largest cosine between columns. Infinite if
+/// no column has a normal squared length.
 pub fn shear(linear: &Mat3) -> f32 {
     let (a, b, c) = (linear.x_axis, linear.y_axis, linear.z_axis);
     let (aa, bb, cc) = (a.length_squared(), b.length_squared(), c.length_squared());
     let max = aa.max(bb).max(cc);
-    // `is_normal` fails for 0, infinities and NaN alike: a collapsed frame is no similarity.
+    // `is_normal` is false for 0, infinities and NaN.
     if !max.is_normal() {
         return f32::INFINITY;
     }
@@ -277,8 +278,8 @@ pub fn shear(linear: &Mat3) -> f32 {
     lengths.max(angles)
 }
 
-/// The rotation of a linear part whose columns are at right angles, of whatever lengths: a rotation after scales along its
-/// own axes. Where it mirrors, the rotation is that of all columns turned round.
+/// The rotation of a linear part with orthogonal columns of any lengths: a rotation after scales along its own axes. If
+/// the linear part mirrors, the rotation of its negative. The identity if it is zero or not finite.
 #[inline]
 pub fn rotation_of(linear: &Mat3) -> Quat {
     let s = uniform_scale(linear);
@@ -293,29 +294,30 @@ pub fn rotation_of(linear: &Mat3) -> Quat {
     if ab.abs() > most || ac.abs() > most { rotation_of_uneven(&m) } else { from_matrix(&m) }
 }
 
-/// Relative difference of columns' squared lengths that f32 products down a hundred joints make. Beyond it columns are taken
-/// for scaled; at it a rotation that is read as it stands is off by half as many radians.
+/// Maximum relative difference of the columns' squared lengths that f32 products of a hundred frames cause. Larger
+/// differences count as scale. At the bound, reading the rotation without removing scale is off by half as many radians.
 const EVEN: f32 = 2e-5;
 
-/// The same of columns with other lengths than 1, not mirrored. A sheared frame has no rotation and is read as it stands.
+/// [`rotation_of`] for columns of different lengths, not mirrored. The rotation of a sheared frame is undefined; its
+/// columns are then used as they are.
 #[cold]
 fn rotation_of_uneven(m: &Mat3) -> Quat {
     let [a, b, c] = [m.x_axis, m.y_axis, m.z_axis].map(|v| {
-        // Taken to the size of 1 first: columns may be far shorter than f32 can square.
+        // Scaled to about 1 first: the squares of very short columns underflow f32.
         let v = v / v.abs().max_element();
         v / sqrt(v.length_squared())
     });
-    // A visible shear begins at a thousandth.
+    // Visible shear begins at a thousandth.
     let shear = a.dot(b).abs().max(a.dot(c).abs()).max(b.dot(c).abs());
-    // (NaN, where a column is none, is not at most anything.)
+    // False for NaN, which a column of length zero causes.
     if shear <= 2e-3 { from_matrix(&Mat3::from_cols(a, b, c)) } else { from_matrix(m) }
 }
 
-/// A rotation given in model space as it appears inside a frame with the linear part `frame` (a similarity, mirrored or
-/// not): `frame^-1 * delta * frame`.
+/// Converts a rotation from model space into a frame with the linear part `frame`, a similarity. The result is
+/// `frame^-1 * delta * frame`; if `frame` is zero, it is `delta`.
 ///
-/// Only the axis changes: it is carried by the frame's orthogonal part Q, and where Q mirrors, the angle changes sign;
-/// both are (Q^T v) * det Q on the quaternion's vector part.
+/// Only the axis changes. The frame's orthogonal part Q rotates it, and a mirroring Q negates the angle. Together they are
+/// (Q^T v) * det Q on the quaternion's vector part.
 #[inline]
 pub fn into_frame(frame: &Mat3, delta: Quat) -> Quat {
     let v = Vec3::new(delta.x, delta.y, delta.z);

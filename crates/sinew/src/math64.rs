@@ -1,8 +1,8 @@
-//! Scalar kernels in `f64`, for joint space: the same bits on every platform where no fused multiply-add is made of them
-//! (Rust makes none).
+//! Scalar functions in `f64` for joint space, with the same bits on every platform. They rely on the absence of fused
+//! multiply-add, which Rust does not introduce.
 //!
-//! glam's `DVec3`, `DMat3` and `DQuat` are plain scalar code and used as they are; what they take from the platform
-//! (sine, cosine, arc functions) is here instead.
+//! glam's `DVec3`, `DMat3` and `DQuat` are plain scalar code and used directly, except for functions that glam takes
+//! from the platform (sine, cosine, arc functions): these are here.
 
 use core::f64::consts::FRAC_2_PI;
 
@@ -10,7 +10,7 @@ use glam::{DMat3, DQuat, DVec3};
 
 use crate::math::kernels;
 
-/// Square root (exactly rounded on every platform).
+/// The square root, correctly rounded on every platform.
 #[inline(always)]
 pub fn sqrt(x: f64) -> f64 {
     #[cfg(feature = "std")]
@@ -19,7 +19,7 @@ pub fn sqrt(x: f64) -> f64 {
     return libm::sqrt(x);
 }
 
-/// The platform's own sine and cosine, for arguments that [`sin_cos`] does not reduce itself.
+/// Sine and cosine from the platform (or `libm`), for angles that [`sin_cos`] does not reduce itself.
 #[cold]
 fn far_sin_cos(x: f64) -> (f64, f64) {
     #[cfg(feature = "libm")]
@@ -30,16 +30,16 @@ fn far_sin_cos(x: f64) -> (f64, f64) {
 
 /// Sine and cosine of an angle in radians, within 2.3e-16 of the exact values.
 ///
-/// The angle is taken to \[-pi/4, pi/4\] by whole quarter turns, subtracted in three pieces whose products with the count
-/// are exact (Cody & Waite 1980); there the Taylor series end below 1e-17. There are no branches but one for angles past
-/// a million radians, so that neighbouring joints are worked on at once.
+/// The angle is reduced to \[-pi/4, pi/4\] by whole quarter turns. They are subtracted in three pieces whose products
+/// with the count are exact (Cody & Waite 1980). The Taylor series are truncated below 1e-17. The only branch is for
+/// angles beyond a million radians, so that the compiler can interleave neighbouring joints.
 #[inline(always)]
 pub fn sin_cos(x: f64) -> (f64, f64) {
-    // pi / 2 = P1 + P2 + P3, 33 bits each in the first two: their products with a count below 2^20 have no rounding.
+    // pi / 2 = P1 + P2 + P3, with 33 bits in each of the first two: products with a count below 2^20 are exact.
     const P1: f64 = 1.570_796_326_734_125_6;
     const P2: f64 = 6.077_100_506_303_966e-11;
     const P3: f64 = 2.022_266_248_795_950_6e-21;
-    // 2^52 + 2^51: adding and taking it away rounds to the nearest whole number, which then stands in the low bits.
+    // 2^52 + 2^51: adding and subtracting it rounds to the nearest integer, which is then in the low bits.
     const ROUND: f64 = 6_755_399_441_055_744.0;
     if x.abs() > 1e6 || x.is_nan() {
         return far_sin_cos(x);
@@ -49,7 +49,7 @@ pub fn sin_cos(x: f64) -> (f64, f64) {
     let quarter = shifted.to_bits();
     let r = ((x - count * P1) - count * P2) - count * P3;
     let z = r * r;
-    // Coefficients are +-1 / k!. Sums of pairs first: the two halves of a series do not wait for each other.
+    // Coefficients are +-1 / k!. Sums of pairs first, so that the halves of a series are independent.
     let z2 = z * z;
     let z4 = z2 * z2;
     let s = (-1.0 / 6.0 + z * (1.0 / 120.0))
@@ -60,7 +60,7 @@ pub fn sin_cos(x: f64) -> (f64, f64) {
         + z4 * ((1.0 / 479_001_600.0 - z * (1.0 / 87_178_291_200.0)) + z2 * (1.0 / 20_922_789_888_000.0));
     let sin = r + r * z * s;
     let half = 0.5 * z;
-    // 1 - z/2 loses its last bits; what was lost is added back.
+    // 1 - z/2 loses its last bits; the lost part is added back.
     let w = 1.0 - half;
     let cos = w + (((1.0 - w) - half) + z2 * c);
     let odd = quarter & 1 != 0;
@@ -71,7 +71,7 @@ pub fn sin_cos(x: f64) -> (f64, f64) {
 }
 
 kernels! { f64;
-    /// Angle of the point (x, y) from the x axis, in (-pi, pi].
+    /// The angle of the point (x, y) from the x axis, in radians in (-pi, pi].
     atan2(y, x) = atan2, atan2;
     /// The natural logarithm.
     ln(x) = ln, log;
@@ -79,7 +79,7 @@ kernels! { f64;
     powf(x, y) = powf, pow;
 }
 
-/// The nearest whole number; halves go to the even one. Past 2^51 the argument itself.
+/// The nearest integer, halves to even. Returns `x` itself from 2^51 on.
 #[inline(always)]
 pub fn round(x: f64) -> f64 {
     const ROUND: f64 = 6_755_399_441_055_744.0;
@@ -100,8 +100,8 @@ pub fn axis_angle(axis: DVec3, angle: f64) -> DMat3 {
 
 /// The rotation vector (axis times angle, the angle in \[0, pi\], radians) of a rotation matrix.
 ///
-/// The skew part has the length 2 sin(angle), the trace is 1 + 2 cos(angle). Near half a turn the skew part vanishes, and
-/// the axis is read from the symmetric part instead: R + 1 = 2 a a^T there.
+/// The skew part has length 2 sin(angle), and the trace is 1 + 2 cos(angle). Near half a turn the skew part vanishes;
+/// the axis is then taken from the symmetric part: R + 1 = 2 a a^T.
 #[inline(always)]
 pub fn rotation_vector(r: &DMat3) -> DVec3 {
     let (x, y, z) = (r.x_axis, r.y_axis, r.z_axis);
@@ -124,7 +124,7 @@ pub fn rotation_vector(r: &DMat3) -> DVec3 {
 #[cold]
 fn half_turn(r: &DMat3, skew: DVec3, angle: f64) -> DVec3 {
     let diagonal = DVec3::new(r.x_axis.x, r.y_axis.y, r.z_axis.z);
-    // The symmetric part is cos * 1 + (1 - cos) a a^T; the column of the largest diagonal entry has the most digits.
+    // The symmetric part is cos * 1 + (1 - cos) a a^T. The column with the largest diagonal entry has the most digits.
     let cos = 0.5 * (diagonal.x + diagonal.y + diagonal.z - 1.0);
     let symmetric = (*r + r.transpose()) * 0.5;
     let column = if diagonal.x >= diagonal.y && diagonal.x >= diagonal.z {
@@ -135,7 +135,7 @@ fn half_turn(r: &DMat3, skew: DVec3, angle: f64) -> DVec3 {
         symmetric.z_axis - DVec3::Z * cos
     };
     let axis = column / sqrt(column.length_squared());
-    // The skew part still tells the sense, unless the angle is half a turn to the last bit: then both are right.
+    // The skew part gives the sign of the axis. At exactly half a turn both signs are correct.
     if axis.dot(skew) < 0.0 { axis * -angle } else { axis * angle }
 }
 
@@ -152,7 +152,7 @@ pub fn matrix(q: DQuat) -> DMat3 {
     )
 }
 
-/// A quaternion of about unit length scaled to it.
+/// Normalises a quaternion of nearly unit length.
 pub fn normalize(q: DQuat) -> DQuat {
     let s = 1.0 / sqrt(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
     DQuat::from_xyzw(q.x * s, q.y * s, q.z * s, q.w * s)

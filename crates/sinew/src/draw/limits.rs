@@ -1,4 +1,4 @@
-//! The bounds of joints: arcs, cones and rails.
+//! Shapes of joints' limits: arcs, cones and rails.
 
 use core::f32::consts::{FRAC_PI_2, PI, TAU};
 
@@ -12,36 +12,37 @@ use crate::{
     math,
 };
 
-/// Lines of an arc; of a whole turn, twice as many as a clock has minutes would be no rounder to the eye.
+/// Line segments per arc. Twice as many would look no rounder.
 const STEPS: usize = 48;
 
-/// A twist's arc is drawn this much nearer to the axis than the cone is long.
+/// Radius of a twist's arc, as a share of the cone's length.
 const TWIST: f32 = 0.3;
 
-/// A joint as it is drawn.
+/// A joint to draw.
 struct Seat<'a> {
     joint: JointId,
     side: Option<Side>,
     limits: &'a Limits,
     /// Frame of the parent in model space.
     parent: Affine3,
-    /// Place of the joint in model space.
+    /// Position of the joint in model space.
     at: Vec3,
     radius: f32,
     /// The joint's coordinates in the pose.
     now: Coordinates,
-    /// The direction of the bone below in the joint's frame.
+    /// Direction of the bone below, in the joint's frame.
     bone: Vec3,
 }
 
 impl Seat<'_> {
-    /// Where a direction of the joint's frame points when the joint is turned so, `radius` from the joint.
+    /// The end, in model space, of a line from the joint along `direction`, which is in the frame of the joint when
+    /// rotated by `local`. The line's length is `radius` times the length of `direction`.
     fn tip(&self, local: Quat, direction: Vec3) -> Vec3 {
         let way = self.parent.matrix3 * math::rotate(local, direction);
         self.at + way.normalize_or_zero() * (self.radius * math::sqrt(direction.length_squared()))
     }
 
-    /// The same with one coordinate at another value.
+    /// [`Self::tip`] with coordinate `n` at `value` and the others as in the pose.
     fn with(&self, n: usize, value: f32, direction: Vec3) -> Vec3 {
         let mut c = self.now;
         c[n] = value;
@@ -49,7 +50,7 @@ impl Seat<'_> {
     }
 }
 
-/// Values from one end of a range to the other; a whole turn where they are no further apart.
+/// Values from the lower to the upper limit of a range, at most a whole turn apart; -pi to pi for an unbounded range.
 fn values(range: Range) -> impl Iterator<Item = f32> + Clone {
     let (from, to) = match range.is_bounded() {
         true => (range.min as f32, (range.max as f32).min(range.min as f32 + TAU)),
@@ -59,17 +60,16 @@ fn values(range: Range) -> impl Iterator<Item = f32> + Clone {
 }
 
 impl DrawList {
-    /// The limits of joints in a pose, in model space, each in `radius` metres about its joint.
+    /// Adds the limits of joints in a pose, in model space. Each is drawn within `radius` metres of its joint.
     ///
-    /// - A hinge is an arc from one end of its range to the other, with a line from the joint to each end.
-    /// - A ball is the outline of its swing and four lines to its half-axes; its twist is an arc about the twist axis as it
-    ///   now stands.
-    /// - Turns about single axes are an arc each, where the turns before it have brought its axis.
-    /// - A slider is a rail with a bar at each end (of a slide without limit, one of `radius` to each side without bars).
+    /// - A hinge is an arc over its range, with a line from the joint to each end.
+    /// - A ball is the outline of its swing with four lines to the half-axes. Its twist is an arc about the current
+    ///   twist axis.
+    /// - Turns about single axes are one arc each, about the axis as rotated by the previous turns.
+    /// - A slider is a rail with a bar at each limit. Without limits, the rail extends `radius` to each side.
     ///
-    /// Beside each, as [`ShapeRole::Reference`], is the line that it is measured from: where the bone (or the
-    /// twist axis) points when the joint is as in the rest pose, carried by the parent as it stands.
-    /// Free and fixed joints have nothing to show.
+    /// A [`ShapeRole::Reference`] beside each limit marks its zero: the direction of the bone (or of the twist axis)
+    /// with the joint in its rest pose and its parent as in `pose`. Free and fixed joints add nothing.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -115,7 +115,7 @@ impl DrawList {
                 for (n, axis) in order.axes().into_iter().enumerate() {
                     if let Some(dof) = angles[axis] {
                         seat.bone = math::perpendicular(Vec3::AXES[axis], bone);
-                        // The turns after it are left out, so that the arc lies across its axis.
+                        // Later turns are left out, so that the arc is perpendicular to its axis.
                         let now = seat.now;
                         seat.now[n + 1..].fill(0.0);
                         self.arc(&seat, n, dof.range);
@@ -150,7 +150,7 @@ impl DrawList {
         self.push(ShapeRole::Reference, seat.side, ShapeKind::Segments, Some(seat.joint), line);
     }
 
-    /// The way of the bone while one coordinate goes through its range.
+    /// Adds the path of the bone's end as coordinate `n` runs through its range.
     fn arc(&mut self, seat: &Seat<'_>, n: usize, range: Range) {
         let way = values(range).map(|v| seat.with(n, v, seat.bone));
         if let (Some(first), Some(last), true) = (way.clone().next(), way.clone().last(), range.is_bounded())
@@ -162,7 +162,7 @@ impl DrawList {
         self.reference(seat, [seat.at, zero]);
     }
 
-    /// The outline of a swing and lines to its half-axes.
+    /// Adds the outline of a swing and lines to its half-axes.
     fn cone(&mut self, seat: &Seat<'_>, axis: Vec3, [x, y]: [Range; 2]) {
         let on = |angle: f32| {
             let (s, c) = (math::sin(angle), math::cos(angle));
@@ -177,14 +177,14 @@ impl DrawList {
         self.reference(seat, [seat.at, zero]);
     }
 
-    /// The rail of a slide, and from where it is measured.
+    /// Adds the rail of a slide and its zero.
     fn rail(&mut self, seat: &Seat<'_>, n: usize, axis: Vec3, range: Range, translation: Vec3) {
         let now = seat.limits.slide_of(translation)[n];
         let along = (seat.parent.matrix3 * axis).normalize_or_zero();
         let bar = math::perpendicular(along, seat.parent.matrix3 * seat.bone) * (0.2 * seat.radius);
         let place = |value: f32| seat.parent.transform_point3(translation + axis * (value - now));
         let zero = place(0.0);
-        // Without limit a way of the radius is shown, without a bar.
+        // Without a limit, the rail extends by the radius and has no bar.
         let ends = [(range.min, -1.0), (range.max, 1.0)].map(|(end, sense)| match end.is_finite() {
             true => place(end as f32),
             false => {

@@ -1,4 +1,4 @@
-//! Poses, a frame at a time, back into keys.
+//! Conversion of poses, frame by frame, to a clip.
 
 use alloc::{string::String, vec::Vec};
 
@@ -8,41 +8,47 @@ use crate::{JointId, JointTransform, Pose, Skeleton, math};
 
 use super::{Clip, ClipError, Interpolation, JointTracks, Track, TrackError};
 
-/// Collects poses a frame and makes a clip of linear keys of them.
+/// Builder of a clip from one pose per frame. The clip's keys are linear.
 ///
-/// A part (translation, rotation, scale) that keeps the rest pose's value in every frame gets no track; one that is constant
-/// otherwise gets one key.
+/// A part (translation, rotation or scale) that equals the rest pose in every frame gets no track. A part that is
+/// constant otherwise gets one key.
 #[derive(Clone, Debug)]
 pub struct Baker {
     joints: Vec<JointId>,
     rest: Vec<JointTransform>,
     times: Vec<f32>,
-    /// Frame after frame, each in the order of `joints`.
+    /// Local transforms frame by frame, each frame in the order of `joints`.
     frames: Vec<JointTransform>,
 }
 
 impl Baker {
-    /// Keys will be made for these joints.
+    /// A baker for these joints.
     pub fn new(skeleton: &Skeleton, joints: impl IntoIterator<Item = JointId>) -> Self {
         let joints: Vec<_> = joints.into_iter().collect();
         let rest = joints.iter().map(|&j| *skeleton.rest(j)).collect();
         Self { joints, rest, times: Vec::new(), frames: Vec::new() }
     }
 
-    /// Adds a frame at `time` (seconds, after the frame before).
+    /// Adds a frame at `time` in seconds. Times must increase from frame to frame; [`Baker::finish`] checks this.
     pub fn push(&mut self, time: f32, pose: &Pose) {
         self.times.push(time);
         self.frames.extend(self.joints.iter().map(|&j| *pose.local(j)));
     }
 
-    /// The clip of all frames.
+    /// Builds the clip of all frames.
+    ///
+    /// # Errors
+    ///
+    /// - [`BakeError::Clip`] if there is no frame, or no joint ever leaves the rest pose.
+    /// - [`BakeError::Track`] if times do not increase, or a value is not finite.
     pub fn finish(self, name: impl Into<String>, skeleton: &Skeleton) -> Result<Clip, BakeError> {
         let n = self.joints.len();
         let mut tracks = Vec::with_capacity(n);
         for (i, &joint) in self.joints.iter().enumerate() {
             let frames = || self.frames.iter().skip(i).step_by(n);
             let mut rotations: Vec<Quat> = frames().map(|t| t.rotation).collect();
-            // Neighbours in one hemisphere, so that viewers that interpolate component-wise take the short way too.
+            // Adjacent keys in one hemisphere, so that viewers with component-wise interpolation take the shorter arc
+            // too.
             for k in 1..rotations.len() {
                 if math::dot(rotations[k - 1], rotations[k]) < 0.0 {
                     let q = rotations[k];
@@ -74,14 +80,14 @@ impl Baker {
     }
 }
 
-/// Why poses made no clip.
+/// Errors of baking poses to a clip.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BakeError {
-    /// Frames out of order, or a value that is not finite.
+    /// A frame's time is not after the one before, or a value is not finite.
     #[error(transparent)]
     Track(#[from] TrackError),
-    /// No frame, or nothing that moves.
+    /// There is no frame, or no joint leaves the rest pose.
     #[error(transparent)]
     Clip(#[from] ClipError),
 }

@@ -1,4 +1,4 @@
-//! A named set of tracks on a skeleton's joints.
+//! Clips: named sets of tracks on a skeleton's joints.
 
 use alloc::{string::String, vec::Vec};
 
@@ -9,48 +9,48 @@ use crate::{JointId, Pose, Skeleton};
 
 use super::Track;
 
-/// What is wrong with a clip.
+/// Errors of building a clip.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum ClipError {
-    /// No track at all.
+    /// No joint has a track.
     #[error("clip `{clip}` has no track on any joint")]
     Empty {
         /// The clip's name.
         clip: String,
     },
-    /// A track is for a joint that the skeleton does not have.
-    #[error("clip `{clip}` moves joint {joint}, but there are {count} joints")]
+    /// A track names a joint that the skeleton does not have.
+    #[error("clip `{clip}` has a track on joint {joint}, but the skeleton has {count} joints")]
     NoSuchJoint {
         /// The clip's name.
         clip: String,
         /// The joint.
         joint: JointId,
-        /// How many joints there are.
+        /// Number of joints in the skeleton.
         count: usize,
     },
 }
 
-/// The tracks of one joint; a part without a track stays as the rest pose has it.
+/// The tracks of one joint. A part without a track keeps the pose's value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JointTracks {
     /// The joint.
     pub joint: JointId,
-    /// Local translation.
+    /// Local translation, in the parent's units.
     pub translation: Option<Track<Vec3>>,
-    /// Local rotation.
+    /// Local rotation, as quaternions.
     pub rotation: Option<Track<Quat>>,
     /// Local scale.
     pub scale: Option<Track<Vec3>>,
 }
 
 impl JointTracks {
-    /// No track yet.
+    /// No tracks yet for this joint.
     pub const fn new(joint: JointId) -> Self {
         Self { joint, translation: None, rotation: None, scale: None }
     }
 
-    /// The key times of each track that there is.
+    /// The key times of each existing track, in seconds.
     fn times(&self) -> impl Iterator<Item = &[f32]> {
         let t = self.translation.as_ref().map(Track::times);
         let r = self.rotation.as_ref().map(Track::times);
@@ -59,7 +59,7 @@ impl JointTracks {
     }
 }
 
-/// A named motion.
+/// A named motion of a skeleton's joints.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clip {
     name: String,
@@ -70,6 +70,11 @@ pub struct Clip {
 
 impl Clip {
     /// A clip of tracks on the joints of `skeleton`. It lasts from the first key of any track to the last.
+    ///
+    /// # Errors
+    ///
+    /// - [`ClipError::NoSuchJoint`] if a track names a joint outside the skeleton.
+    /// - [`ClipError::Empty`] if no joint has a track.
     pub fn new(
         name: impl Into<String>,
         skeleton: &Skeleton,
@@ -92,32 +97,32 @@ impl Clip {
         Ok(Self { name, tracks, start, end })
     }
 
-    /// The clip's name (may be empty).
+    /// The clip's name. It may be empty.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The tracks.
+    /// The tracks of each joint, in the given order.
     pub fn tracks(&self) -> &[JointTracks] {
         &self.tracks
     }
 
-    /// Time of the first key, in seconds.
+    /// Time of the first key of any track, in seconds.
     pub fn start(&self) -> f32 {
         self.start
     }
 
-    /// Time of the last key, in seconds.
+    /// Time of the last key of any track, in seconds.
     pub fn end(&self) -> f32 {
         self.end
     }
 
-    /// Seconds from the first key to the last.
+    /// Time from the first key to the last, in seconds.
     pub fn duration(&self) -> f32 {
         self.end - self.start
     }
 
-    /// Keys a second of the densest track whose values change; 0 where nothing moves.
+    /// Keys per second of the densest track whose values change; 0 if no value changes.
     pub fn key_rate(&self) -> f32 {
         fn rate<T: super::TrackValue + PartialEq>(track: &Option<Track<T>>) -> f32 {
             let Some(track) = track else { return 0.0 };
@@ -134,8 +139,8 @@ impl Clip {
             .fold(0.0, f32::max)
     }
 
-    /// Sets the joints that the clip moves to what it holds at `time` (seconds, clamped to the clip); others stay as they
-    /// are. Model space is not recomputed: call [`Pose::update`].
+    /// Sets the joints of the clip to their transforms at `time`, in seconds and clamped to the clip. Other joints keep
+    /// their transforms. Does not recompute model space: call [`Pose::update`].
     pub fn sample(&self, time: f32, pose: &mut Pose) {
         for track in &self.tracks {
             let mut local = *pose.local(track.joint);

@@ -1,4 +1,4 @@
-//! Keys through time, read as glTF 2.0 defines it (specification, appendix C).
+//! Tracks: keys over time, interpolated as in glTF 2.0 (specification, appendix C).
 
 use alloc::vec::Vec;
 
@@ -7,46 +7,46 @@ use thiserror::Error;
 
 use crate::math;
 
-/// How a track passes from one key to the next.
+/// The interpolation between a track's keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Interpolation {
-    /// Holds a key until the next.
+    /// Holds each key's value until the next key.
     Step,
-    /// A straight line; for rotations the great arc along the shorter way.
+    /// Linear interpolation; for rotations, the shorter great arc.
     #[default]
     Linear,
-    /// A cubic Hermite curve; each key holds in-tangent, value and out-tangent, tangents per second.
+    /// Cubic Hermite spline. Each key has an in-tangent, a value and an out-tangent; tangents are per second.
     Cubic,
 }
 
-/// What is wrong with a track.
+/// Errors of building a track.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum TrackError {
     /// There is no key.
     #[error("a track needs at least one key")]
     NoKeys,
-    /// Times and values do not go together.
-    #[error("{times} key times want {expected} values, not {values}")]
+    /// The number of values does not fit the number of key times.
+    #[error("{times} key times need {expected} values, not {values}")]
     Length {
-        /// How many times.
+        /// Number of key times.
         times: usize,
-        /// How many values that needs.
+        /// Number of values that the key times need.
         expected: usize,
-        /// How many there are.
+        /// Number of values given.
         values: usize,
     },
-    /// A key's time is not finite, or is not after the one before.
+    /// A key's time is not finite, or is not after the time of the previous key.
     #[error("key {key} has the time {time}, which is not after the {before} of the key before")]
     Time {
         /// Index of the key.
         key: usize,
-        /// Its time in seconds.
+        /// The key's time in seconds.
         time: f32,
-        /// Time of the key before.
+        /// Time of the previous key in seconds; minus infinity for the first key.
         before: f32,
     },
-    /// A value is NaN or infinite, or is a rotation of length zero.
+    /// A value is NaN or infinite, or a key is a rotation of length zero.
     #[error("value {index} is not finite, or is a rotation of length zero")]
     Value {
         /// Index among the values.
@@ -54,19 +54,19 @@ pub enum TrackError {
     },
 }
 
-/// What a track can hold.
+/// A value that a track can hold.
 pub trait TrackValue: Copy {
-    /// Whether the value can stand as a key (tangents need only be finite).
+    /// Whether the value is valid as a key. Tangents need only be finite.
     fn is_key(&self) -> bool;
     /// Whether every number is finite.
     fn is_finite_value(&self) -> bool;
-    /// Between two keys, `t` in \[0, 1\].
+    /// Interpolates between two keys, with `t` in \[0, 1\].
     fn linear(a: Self, b: Self, t: f32) -> Self;
-    /// The sum of `values[i] * weights[i]`, made a valid value again.
+    /// The sum of `values[i] * weights[i]`, normalised for rotations.
     fn weighted(values: [Self; 4], weights: [f32; 4]) -> Self;
 }
 
-/// What adds and is scaled as numbers are.
+/// Implements [`TrackValue`] for vector spaces.
 macro_rules! linear {
     ($($kind:ty),*) => {$(
         impl TrackValue for $kind {
@@ -105,7 +105,7 @@ impl TrackValue for Quat {
     }
 }
 
-/// Keys of one value through time.
+/// Keys of one value over time.
 ///
 /// ```
 /// use sinew::motion::{Interpolation, Track};
@@ -122,8 +122,15 @@ pub struct Track<T> {
 }
 
 impl<T: TrackValue> Track<T> {
-    /// Checks and takes keys. `times` in seconds, strictly rising; one value a key, or three (in-tangent, value,
-    /// out-tangent) for [`Interpolation::Cubic`].
+    /// A track of keys. `times` are in seconds and strictly increasing. `values` holds one value per key, or three
+    /// (in-tangent, value, out-tangent) for [`Interpolation::Cubic`].
+    ///
+    /// # Errors
+    ///
+    /// - [`TrackError::NoKeys`] if `times` is empty.
+    /// - [`TrackError::Length`] if the number of values does not fit the number of times.
+    /// - [`TrackError::Time`] if a time is not finite or not after the previous one.
+    /// - [`TrackError::Value`] if a value is not finite, or a key is a rotation of length zero.
     pub fn new(times: Vec<f32>, values: Vec<T>, interpolation: Interpolation) -> Result<Self, TrackError> {
         if times.is_empty() {
             return Err(TrackError::NoKeys);
@@ -152,17 +159,17 @@ impl<T: TrackValue> Track<T> {
         Ok(Self { times, values, interpolation })
     }
 
-    /// Key times in seconds, rising.
+    /// Key times in seconds, strictly increasing.
     pub fn times(&self) -> &[f32] {
         &self.times
     }
 
-    /// Values, three a key for [`Interpolation::Cubic`].
+    /// Values, three per key for [`Interpolation::Cubic`].
     pub fn values(&self) -> &[T] {
         &self.values
     }
 
-    /// How the track passes from key to key.
+    /// The interpolation between keys.
     pub fn interpolation(&self) -> Interpolation {
         self.interpolation
     }
@@ -172,10 +179,11 @@ impl<T: TrackValue> Track<T> {
         if self.interpolation == Interpolation::Cubic { self.values[3 * i + 1] } else { self.values[i] }
     }
 
-    /// The value at `time` (seconds); before the first key and after the last one, theirs.
+    /// The value at `time`, in seconds. Before the first key and for NaN, the first key's value; after the last key, the
+    /// last key's.
     pub fn sample(&self, time: f32) -> T {
         let last = self.times.len() - 1;
-        // NaN fails both comparisons of partition_point and lands on the first key.
+        // NaN fails the comparison, so that the first key is returned.
         let after = self.times.partition_point(|&t| t <= time);
         if after == 0 {
             return self.key(0);

@@ -136,7 +136,7 @@ impl Chain {
         let root = pose.position(self.root());
         let last = self.joints.len() - usize::from(self.tip_offset == Vec3::ZERO);
         let inner = self.joints.get(1..last).unwrap_or(&[]);
-        let sum = pose.sum_of_ways(root, inner);
+        let sum = pose.sum_of_displacements(root, inner);
         (self.end(pose) - root, sum / inner.len().max(1) as f32)
     }
 

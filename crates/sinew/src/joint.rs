@@ -444,12 +444,12 @@ fn check_dof(what: &'static str, dof: &Dof) -> Result<(), JointFault> {
     if !(min <= max && min < f64::INFINITY && max > f64::NEG_INFINITY) {
         return Err(JointFault::Range { what, min, max });
     }
-    let (ease_range, most) = match dof.range.is_bounded() {
+    let (ease_range, max_ease) = match dof.range.is_bounded() {
         true => ("0 to 1", 1.0),
         false => ("0, as its range has no two ends", 0.0),
     };
     number("a speed of", "0 or more", dof.speed, dof.speed >= 0.0)?;
-    number("an ease of", ease_range, dof.ease, (0.0..=most).contains(&dof.ease))?;
+    number("an ease of", ease_range, dof.ease, (0.0..=max_ease).contains(&dof.ease))?;
     number("a stiffness of", "0 to 1", dof.stiffness, (0.0..=1.0).contains(&dof.stiffness))?;
     number("a damping of", "0 or more", dof.damping, (0.0..=f32::MAX as f64).contains(&dof.damping))?;
     if let Some(spring) = dof.spring {

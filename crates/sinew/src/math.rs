@@ -290,8 +290,8 @@ pub fn rotation_of(linear: &Mat3) -> Quat {
     let m = Mat3::from_cols(linear.x_axis * r, linear.y_axis * r, linear.z_axis * r);
     let (a, b) = (linear.x_axis.length_squared(), linear.y_axis.length_squared());
     let (ab, ac) = (a - b, a - linear.z_axis.length_squared());
-    let most = EVEN * (s * s);
-    if ab.abs() > most || ac.abs() > most { rotation_of_uneven(&m) } else { from_matrix(&m) }
+    let max = EVEN * (s * s);
+    if ab.abs() > max || ac.abs() > max { rotation_of_uneven(&m) } else { from_matrix(&m) }
 }
 
 /// Maximum relative difference of the columns' squared lengths that f32 products of a hundred frames cause. Larger

@@ -299,10 +299,10 @@ impl Pose {
             // The subtree moves with its marked root; depth-first order makes it one contiguous range.
             let Some(joint) = self.skeleton.joint_at(i) else { break };
             let end = self.skeleton.subtree(joint).end;
-            let off = self.place(i..end);
+            let off = self.forward_kinematics(i..end);
             // Numbers that are not finite need no check here: they propagate into the frames.
             if off > 2.0 * math::UNIT {
-                self.mend(i..end);
+                self.normalize_subtree(i..end);
             }
             self.marked[i..end].fill(false);
             i = end;
@@ -312,14 +312,14 @@ impl Pose {
 
     /// Forward kinematics of a subtree, from its local transforms. Returns the maximum deviation of a rotation from unit
     /// length, as [`Frame::below`] measures it.
-    fn place(&mut self, subtree: Range<usize>) -> f32 {
+    fn forward_kinematics(&mut self, subtree: Range<usize>) -> f32 {
         // Slices of equal length let the compiler drop bounds checks.
         let end = subtree.end;
         let (local, model) = (&self.local[..end], &mut self.model[..end]);
         let (extent, parents) = (&mut self.extent[..end], &self.skeleton.parents()[..end]);
         // Down a chain each joint's parent is the joint before it, whose frame is still in registers.
         let (mut at, mut last, mut above) = (ROOT, Frame::IDENTITY, Vec4::ZERO);
-        let mut most = Vec4::ZERO;
+        let mut max_off = Vec4::ZERO;
         for k in subtree {
             let parent = parents[k];
             if parent != at {
@@ -331,23 +331,23 @@ impl Pose {
             }
             let off;
             (last, off) = last.below(&local[k]);
-            most = most.max(off);
+            max_off = max_off.max(off);
             above = above.max(last.at.abs());
             model[k] = last;
             extent[k] = above;
             at = k as u32;
         }
-        most.x
+        max_off.x
     }
 
     /// Normalises the rotations of a subtree and recomputes its frames. Sets `at.w` to NaN for joints whose rotation
     /// cannot be normalised, and so for all joints below them.
     #[cold]
-    fn mend(&mut self, subtree: Range<usize>) {
+    fn normalize_subtree(&mut self, subtree: Range<usize>) {
         for local in &mut self.local[subtree.clone()] {
             local.rotation = math::unit(local.rotation).unwrap_or(local.rotation);
         }
-        self.place(subtree.clone());
+        self.forward_kinematics(subtree.clone());
         for k in subtree.clone() {
             let parent = self.skeleton.parents()[k] as usize;
             let below = subtree.contains(&parent) && self.model[parent].at.w.is_nan();
@@ -410,7 +410,7 @@ impl Pose {
     }
 
     /// The sum of the displacements from a point to joints, in model space.
-    pub(crate) fn sum_of_ways(&self, from: Vec3, joints: &[JointId]) -> Vec3 {
+    pub(crate) fn sum_of_displacements(&self, from: Vec3, joints: &[JointId]) -> Vec3 {
         if self.first < self.model.len() {
             return joints.iter().map(|&j| self.position(j) - from).sum();
         }

@@ -154,7 +154,7 @@ pub struct Skeleton {
     /// read nothing else.
     parents: Vec<u32>,
     /// Description and limits of each joint; empty if every joint turns freely.
-    freedoms: Vec<(joint::Joint, Limits)>,
+    limited: Vec<(joint::Joint, Limits)>,
 }
 
 /// The serialised form of a joint.
@@ -290,7 +290,7 @@ impl SkeletonBuilder {
                 parent.end = parent.end.max(end);
             }
         }
-        Ok((Skeleton { joints, parents, freedoms: Vec::new() }, ids))
+        Ok((Skeleton { joints, parents, limited: Vec::new() }, ids))
     }
 }
 
@@ -421,7 +421,7 @@ impl Skeleton {
     /// Description of a joint's turns and slides; see [`joint`](crate::joint). Joints that were not set are
     /// [`Joint::FREE`](joint::Joint::FREE).
     pub fn joint(&self, joint: JointId) -> &joint::Joint {
-        self.freedoms.get(joint.index()).map_or(&joint::Joint::FREE, |(joint, _)| joint)
+        self.limited.get(joint.index()).map_or(&joint::Joint::FREE, |(joint, _)| joint)
     }
 
     /// Clamps a local rotation to a joint's limits: returns the nearest allowed rotation in the joint's
@@ -456,12 +456,12 @@ impl Skeleton {
     /// The joint's limits in the form that solvers in pose space use.
     #[doc(hidden)]
     pub fn limits(&self, joint: JointId) -> &Limits {
-        self.freedoms.get(joint.index()).map_or(&Limits::FREE, |(_, limits)| limits)
+        self.limited.get(joint.index()).map_or(&Limits::FREE, |(_, limits)| limits)
     }
 
     /// Whether any joint differs from [`Joint::FREE`](joint::Joint::FREE).
     pub fn has_limits(&self) -> bool {
-        self.freedoms.iter().any(|(joint, _)| *joint != joint::Joint::FREE)
+        self.limited.iter().any(|(joint, _)| *joint != joint::Joint::FREE)
     }
 
     /// Sets the description of a joint. On an error, the joint stays unchanged and the error names the fault.
@@ -476,15 +476,15 @@ impl Skeleton {
     /// assert!(error.to_string().starts_with("joint `knee`: the hinge's angle goes from 2.5 to 0"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn set_joint(&mut self, joint: JointId, freedom: joint::Joint) -> Result<(), JointError> {
-        if let Err(fault) = freedom.check() {
+    pub fn set_joint(&mut self, joint: JointId, description: joint::Joint) -> Result<(), JointError> {
+        if let Err(fault) = description.check() {
             return Err(JointError { joint: self.name(joint).into(), fault });
         }
-        if self.freedoms.is_empty() {
+        if self.limited.is_empty() {
             let free = |node: &Node| (joint::Joint::FREE, Limits::new(&joint::Joint::FREE, &node.rest));
-            self.freedoms = self.joints.iter().map(free).collect();
+            self.limited = self.joints.iter().map(free).collect();
         }
-        self.freedoms[joint.index()] = (freedom, Limits::new(&freedom, self.rest(joint)));
+        self.limited[joint.index()] = (description, Limits::new(&description, self.rest(joint)));
         Ok(())
     }
 

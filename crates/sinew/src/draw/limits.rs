@@ -18,8 +18,8 @@ const STEPS: usize = 48;
 /// Radius of a twist's arc, as a share of the cone's length.
 const TWIST: f32 = 0.3;
 
-/// A joint to draw.
-struct Seat<'a> {
+/// A joint whose limits are drawn.
+struct Gizmo<'a> {
     joint: JointId,
     side: Option<Side>,
     limits: &'a Limits,
@@ -34,12 +34,12 @@ struct Seat<'a> {
     bone: Vec3,
 }
 
-impl Seat<'_> {
+impl Gizmo<'_> {
     /// The end, in model space, of a line from the joint along `direction`, which is in the frame of the joint when
     /// rotated by `local`. The line's length is `radius` times the length of `direction`.
     fn tip(&self, local: Quat, direction: Vec3) -> Vec3 {
-        let way = self.parent.matrix3 * math::rotate(local, direction);
-        self.at + way.normalize_or_zero() * (self.radius * math::sqrt(direction.length_squared()))
+        let towards = self.parent.matrix3 * math::rotate(local, direction);
+        self.at + towards.normalize_or_zero() * (self.radius * math::sqrt(direction.length_squared()))
     }
 
     /// [`Self::tip`] with coordinate `n` at `value` and the others as in the pose.
@@ -98,105 +98,106 @@ impl DrawList {
 
     fn limit(&mut self, pose: &Pose, joint: JointId, side: Option<Side>, radius: f32) {
         let skeleton = pose.skeleton();
-        let (freedom, limits) = (skeleton.joint(joint), skeleton.limits(joint));
+        let (description, limits) = (skeleton.joint(joint), skeleton.limits(joint));
         let local = pose.local(joint);
         let child = skeleton.children(joint).next().map(|c| pose.local(c).translation);
         let bone = child.and_then(Vec3::try_normalize).unwrap_or(Vec3::Y);
         let (parent, at) = (pose.parent_model(joint), pose.position(joint));
         let now = limits.coordinates(local.rotation);
-        let mut seat = Seat { joint, side, limits, parent, at, radius, now, bone };
-        match freedom.turning {
+        let mut gizmo = Gizmo { joint, side, limits, parent, at, radius, now, bone };
+        match description.turning {
             Turning::Free | Turning::Fixed => {}
             Turning::Hinge { dof, .. } => {
-                seat.bone = math::perpendicular(limits.hinge_axis().unwrap_or(Vec3::X), bone);
-                self.arc(&seat, 0, dof.range);
+                gizmo.bone = math::perpendicular(limits.hinge_axis().unwrap_or(Vec3::X), bone);
+                self.arc(&gizmo, 0, dof.range);
             }
             Turning::Axes { order, angles } => {
                 for (n, axis) in order.axes().into_iter().enumerate() {
                     if let Some(dof) = angles[axis] {
-                        seat.bone = math::perpendicular(Vec3::AXES[axis], bone);
+                        gizmo.bone = math::perpendicular(Vec3::AXES[axis], bone);
                         // Later turns are left out, so that the arc is perpendicular to its axis.
-                        let now = seat.now;
-                        seat.now[n + 1..].fill(0.0);
-                        self.arc(&seat, n, dof.range);
-                        seat.now = now;
+                        let now = gizmo.now;
+                        gizmo.now[n + 1..].fill(0.0);
+                        self.arc(&gizmo, n, dof.range);
+                        gizmo.now = now;
                     }
                 }
             }
             Turning::Ball { swing: [x, y], twist, .. } => {
                 let axis = limits.twist_axis().unwrap_or(Vec3::Y);
                 if !x.range.is_free() {
-                    self.cone(&seat, axis, [x.range, y.range]);
+                    self.cone(&gizmo, axis, [x.range, y.range]);
                 }
-                seat.bone = axis + math::perpendicular(axis, bone) * TWIST;
-                let about = values(twist.range).map(|t| seat.with(2, t, seat.bone));
-                self.bound(&seat, ShapeKind::Polyline, about);
-                let foot = seat.with(2, 0.0, axis);
-                let zero = seat.with(2, 0.0, seat.bone);
-                self.reference(&seat, [foot, zero]);
+                gizmo.bone = axis + math::perpendicular(axis, bone) * TWIST;
+                let about = values(twist.range).map(|t| gizmo.with(2, t, gizmo.bone));
+                self.bound(&gizmo, ShapeKind::Polyline, about);
+                let foot = gizmo.with(2, 0.0, axis);
+                let zero = gizmo.with(2, 0.0, gizmo.bone);
+                self.reference(&gizmo, [foot, zero]);
             }
         }
-        for (n, dof) in freedom.slide.iter().enumerate() {
+        for (n, dof) in description.slide.iter().enumerate() {
             let (Some(dof), Some(axis)) = (dof, limits.slide_axis(n)) else { continue };
-            self.rail(&seat, n, axis, dof.range, local.translation);
+            self.rail(&gizmo, n, axis, dof.range, local.translation);
         }
     }
 
-    fn bound(&mut self, seat: &Seat<'_>, kind: ShapeKind, points: impl IntoIterator<Item = Vec3>) {
-        self.push(ShapeRole::Limit, seat.side, kind, Some(seat.joint), points);
+    fn bound(&mut self, gizmo: &Gizmo<'_>, kind: ShapeKind, points: impl IntoIterator<Item = Vec3>) {
+        self.push(ShapeRole::Limit, gizmo.side, kind, Some(gizmo.joint), points);
     }
 
-    fn reference(&mut self, seat: &Seat<'_>, line: [Vec3; 2]) {
-        self.push(ShapeRole::Reference, seat.side, ShapeKind::Segments, Some(seat.joint), line);
+    fn reference(&mut self, gizmo: &Gizmo<'_>, line: [Vec3; 2]) {
+        self.push(ShapeRole::Reference, gizmo.side, ShapeKind::Segments, Some(gizmo.joint), line);
     }
 
     /// Adds the path of the bone's end as coordinate `n` runs through its range.
-    fn arc(&mut self, seat: &Seat<'_>, n: usize, range: Range) {
-        let way = values(range).map(|v| seat.with(n, v, seat.bone));
-        if let (Some(first), Some(last), true) = (way.clone().next(), way.clone().last(), range.is_bounded())
+    fn arc(&mut self, gizmo: &Gizmo<'_>, n: usize, range: Range) {
+        let path = values(range).map(|v| gizmo.with(n, v, gizmo.bone));
+        if let (Some(first), Some(last), true) =
+            (path.clone().next(), path.clone().last(), range.is_bounded())
         {
-            self.bound(seat, ShapeKind::Segments, [first, seat.at, last, seat.at]);
+            self.bound(gizmo, ShapeKind::Segments, [first, gizmo.at, last, gizmo.at]);
         }
-        self.bound(seat, ShapeKind::Polyline, way);
-        let zero = seat.with(n, 0.0, seat.bone);
-        self.reference(seat, [seat.at, zero]);
+        self.bound(gizmo, ShapeKind::Polyline, path);
+        let zero = gizmo.with(n, 0.0, gizmo.bone);
+        self.reference(gizmo, [gizmo.at, zero]);
     }
 
     /// Adds the outline of a swing and lines to its half-axes.
-    fn cone(&mut self, seat: &Seat<'_>, axis: Vec3, [x, y]: [Range; 2]) {
+    fn cone(&mut self, gizmo: &Gizmo<'_>, axis: Vec3, [x, y]: [Range; 2]) {
         let on = |angle: f32| {
             let (s, c) = (math::sin(angle), math::cos(angle));
             let half = |r: Range, towards: f32| (if towards < 0.0 { -r.min } else { r.max }) as f32;
-            seat.tip(seat.limits.rotation([c * half(x, c), s * half(y, s), 0.0]), axis)
+            gizmo.tip(gizmo.limits.rotation([c * half(x, c), s * half(y, s), 0.0]), axis)
         };
         let outline = (0..=STEPS).map(|i| on(TAU * i as f32 / STEPS as f32));
-        self.bound(seat, ShapeKind::Polyline, outline);
-        let spokes = (0..4).flat_map(|i| [seat.at, on(FRAC_PI_2 * i as f32)]);
-        self.bound(seat, ShapeKind::Segments, spokes);
-        let zero = seat.tip(seat.limits.rotation([0.0; 3]), axis);
-        self.reference(seat, [seat.at, zero]);
+        self.bound(gizmo, ShapeKind::Polyline, outline);
+        let spokes = (0..4).flat_map(|i| [gizmo.at, on(FRAC_PI_2 * i as f32)]);
+        self.bound(gizmo, ShapeKind::Segments, spokes);
+        let zero = gizmo.tip(gizmo.limits.rotation([0.0; 3]), axis);
+        self.reference(gizmo, [gizmo.at, zero]);
     }
 
     /// Adds the rail of a slide and its zero.
-    fn rail(&mut self, seat: &Seat<'_>, n: usize, axis: Vec3, range: Range, translation: Vec3) {
-        let now = seat.limits.slide_of(translation)[n];
-        let along = (seat.parent.matrix3 * axis).normalize_or_zero();
-        let bar = math::perpendicular(along, seat.parent.matrix3 * seat.bone) * (0.2 * seat.radius);
-        let place = |value: f32| seat.parent.transform_point3(translation + axis * (value - now));
-        let zero = place(0.0);
+    fn rail(&mut self, gizmo: &Gizmo<'_>, n: usize, axis: Vec3, range: Range, translation: Vec3) {
+        let now = gizmo.limits.slide_of(translation)[n];
+        let along = (gizmo.parent.matrix3 * axis).normalize_or_zero();
+        let bar = math::perpendicular(along, gizmo.parent.matrix3 * gizmo.bone) * (0.2 * gizmo.radius);
+        let position = |value: f32| gizmo.parent.transform_point3(translation + axis * (value - now));
+        let zero = position(0.0);
         // Without a limit, the rail extends by the radius and has no bar.
         let ends = [(range.min, -1.0), (range.max, 1.0)].map(|(end, sense)| match end.is_finite() {
-            true => place(end as f32),
+            true => position(end as f32),
             false => {
-                let from = if range.is_free() { zero } else { place(range.clamp(0.0) as f32) };
-                from + along * (sense * seat.radius)
+                let from = if range.is_free() { zero } else { position(range.clamp(0.0) as f32) };
+                from + along * (sense * gizmo.radius)
             }
         });
         let bars = [range.min, range.max].map(f64::is_finite);
         let bar_at = |n: usize| bars[n].then_some([ends[n] - bar, ends[n] + bar]).into_iter().flatten();
         let lines = ends.into_iter().chain(bar_at(0)).chain(bar_at(1));
-        self.bound(seat, ShapeKind::Segments, lines);
-        self.reference(seat, [zero - bar, zero + bar]);
+        self.bound(gizmo, ShapeKind::Segments, lines);
+        self.reference(gizmo, [zero - bar, zero + bar]);
     }
 }
 

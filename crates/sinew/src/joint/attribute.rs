@@ -124,7 +124,7 @@ impl Joint {
             list = list.union(Attributes::of(&[Attribute::Slider]));
         }
         for dof in self.dofs() {
-            for (there, attribute) in [
+            for (present, attribute) in [
                 (dof.ease != 0.0, Attribute::Ease),
                 (dof.stiffness != 0.0, Attribute::Stiffness),
                 (dof.damping != 0.0, Attribute::Damping),
@@ -132,7 +132,7 @@ impl Joint {
                 (dof.precedence != 0, Attribute::Precedence),
                 (dof.preferred.is_some(), Attribute::Preferred),
             ] {
-                if there {
+                if present {
                     list = list.union(Attributes::of(&[attribute]));
                 }
             }

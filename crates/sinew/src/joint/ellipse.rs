@@ -49,8 +49,8 @@ impl Ellipse {
         let [a, b] = self.quarter(p);
         let slope = [on[0] / (a * a), on[1] / (b * b)];
         let steep = crate::math::sqrt(slope[0] * slope[0] + slope[1] * slope[1]);
-        let way = [p[0] - on[0], p[1] - on[1]];
-        let out = crate::math::sqrt(way[0] * way[0] + way[1] * way[1]);
+        let displacement = [p[0] - on[0], p[1] - on[1]];
+        let out = crate::math::sqrt(displacement[0] * displacement[0] + displacement[1] * displacement[1]);
         // Inside, the level gives the distance to first order.
         let depth = slack - if out > 0.0 { out } else { 0.5 * (self.level(p) - 1.0) / steep };
         if depth.is_nan() || depth >= near {

@@ -380,8 +380,8 @@ impl Limits {
     pub fn step_coordinates(&self, from: Coordinates, wanted: Coordinates) -> Coordinates {
         let mut c = from;
         for n in 0..3 {
-            let way = wanted[n] - from[n];
-            c[n] += self.resist[n].step(if self.is_swing(n) { way } else { wrap(way) });
+            let displacement = wanted[n] - from[n];
+            c[n] += self.resist[n].step(if self.is_swing(n) { displacement } else { wrap(displacement) });
             if let Some(span) = self.span(n) {
                 c[n] = ease_into(span, &self.resist[n], from[n], c[n]);
             }
@@ -404,12 +404,12 @@ impl Limits {
     }
 
     /// Maximum change downwards and upwards of coordinate `n`, in radians, from the value `at` within its range, for a
-    /// joint that turns about single axes. The coordinate also stays within `most` of its input value `came`.
-    pub(crate) fn angle_room(&self, n: usize, at: f32, came: f32, most: f32) -> [f32; 2] {
+    /// joint that turns about single axes. The coordinate also stays within `max_change` of its input value `input`.
+    pub(crate) fn angle_room(&self, n: usize, at: f32, input: f32, max_change: f32) -> [f32; 2] {
         let Some(span) = self.span(n) else { return [0.0; 2] };
         let [down, up] = span.room(at - span.centre);
-        let back = wrap(came - at);
-        [down.max(back - most).min(0.0), up.min(back + most).max(0.0)]
+        let back = wrap(input - at);
+        [down.max(back - max_change).min(0.0), up.min(back + max_change).max(0.0)]
     }
 
     /// The axis in the parent's frame, a unit vector, about which the joint turns as coordinate `n` alone increases from

@@ -163,14 +163,14 @@ fn face(
 ) {
     let less = [n[0][0] + n[1][1], n[1][0] - n[0][1]];
     let more = [n[0][0] - n[1][1], n[1][0] + n[0][1]];
-    let most = 0.5 * (length(less) + length(more));
-    if most <= best.cosine {
+    let max = 0.5 * (length(less) + length(more));
+    if max <= best.cosine {
         return;
     }
     let (l, m) = (atan2(less[1], less[0]), atan2(more[1], more[0]));
     let (s, t) = (rows.to(m + l), columns.to(sign * (m - l)));
     if rows.holds(s) && columns.holds(t) {
-        best.take(most, at(s, t));
+        best.take(max, at(s, t));
         return;
     }
     for s in rows.ends() {

@@ -86,11 +86,11 @@ fn blend_in_f64(rest: Quat, ends: [Quat; 2], axis: DVec3, span: &Span, weight: f
         let half = atan2(sine, q.w.abs()).copysign(q.w);
         (d, if sine > 0.0 { v * (2.0 * half / sine) } else { v })
     });
-    let way = if span.is_free() { around(b - a) } else { b - a };
+    let displacement = if span.is_free() { around(b - a) } else { b - a };
     let tilt = s + (t - s) * weight;
     let angle = sqrt(tilt.length_squared());
     let tilt = if angle > 0.0 { turn(tilt / angle, angle) } else { DQuat::IDENTITY };
-    (rest * tilt * turn(axis, f64::from(span.centre) + a + way * weight)).normalize().as_quat()
+    (rest * tilt * turn(axis, f64::from(span.centre) + a + displacement * weight)).normalize().as_quat()
 }
 
 /// A rotation about three axes, split into the nearest allowed rotation and the remaining turn.
@@ -110,11 +110,11 @@ impl Parted {
     /// Interpolates to `other` with `weight` from 0 to 1. The result is an allowed rotation followed by a turn that is
     /// no longer than the longer of the two.
     fn to(&self, other: &Self, axes: [usize; 3], spans: &[Span; 3], weight: f32) -> Quat {
-        let way = |n: usize| {
-            let way = other.at[n] - self.at[n];
-            if spans[n].is_free() { wrap(way) } else { way }
+        let displacement = |n: usize| {
+            let d = other.at[n] - self.at[n];
+            if spans[n].is_free() { wrap(d) } else { d }
         };
-        let angles = [0, 1, 2].map(|n| spans[n].centre + self.at[n] + weight * way(n));
+        let angles = [0, 1, 2].map(|n| spans[n].centre + self.at[n] + weight * displacement(n));
         let out = of_vector(self.out + (other.out - self.out) * weight);
         math::mul(euler::rotation(axes, angles), out)
     }

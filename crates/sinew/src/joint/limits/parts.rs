@@ -63,8 +63,8 @@ pub(super) fn clamp_ball(
     let mut s = parts.swing;
     let mut excess = 0.0f32;
     if let Some(e) = swing {
-        let (nearest, way) = inside(e, slack, s);
-        (s, excess) = (nearest, (way - slack).max(0.0));
+        let (nearest, distance) = inside(e, slack, s);
+        (s, excess) = (nearest, (distance - slack).max(0.0));
     }
     let d = wrap(parts.twist - twist.centre);
     ([s[0], s[1], twist.centre + twist.clamp_angle(d)], excess.max(twist.excess(d)))
@@ -84,13 +84,13 @@ pub(super) fn within(e: &Ellipse, slack: f32, s: [f32; 2]) -> [f32; 2] {
 /// The nearest point within the distance `slack` of the ellipse, and the distance of `s` from the ellipse.
 fn inside(e: &Ellipse, slack: f32, s: [f32; 2]) -> ([f32; 2], f32) {
     let n = e.nearest(s);
-    let way = [s[0] - n[0], s[1] - n[1]];
-    let d = length(way);
+    let displacement = [s[0] - n[0], s[1] - n[1]];
+    let d = length(displacement);
     if d <= slack {
         return (s, d);
     }
     let k = slack / d;
-    ([n[0] + k * way[0], n[1] + k * way[1]], d)
+    ([n[0] + k * displacement[0], n[1] + k * displacement[1]], d)
 }
 
 /// The angles about three axes, moving or not, relative to their ranges' middles. Of the two sets of angles of the

@@ -23,7 +23,7 @@ pub enum PoseError {
         #[source]
         fault: TransformFault,
     },
-    /// A local scale is zero along an axis. Goals cannot be converted to spaces below it.
+    /// A local scale is zero along an axis. Nothing below it can be aimed or reach a goal.
     #[error(
         "joint {joint} `{name}` has the local scale {scale}; a scale of zero is not allowed above a joint that a solver moves"
     )]
@@ -110,7 +110,7 @@ pub struct Pose {
 }
 
 impl Pose {
-    /// The rest pose, with no joint [`changed`](Self::changed). Only this constructor and cloning allocate.
+    /// The rest pose, with no joint [`changed`](Self::changed). This and `clone` allocate; no other method does.
     pub fn rest(skeleton: &Arc<Skeleton>) -> Self {
         let local: Vec<_> = skeleton.joints().map(|j| *skeleton.rest(j)).collect();
         let count = local.len();

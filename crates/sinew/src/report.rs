@@ -56,9 +56,9 @@ pub struct Report {
     ///
     /// where d is the displacement of the tip, L the length of the input chain (or the size of the figure), and a the
     /// turn of the tip in radians if the goal has a rotation. A turn of half a radian counts as a displacement by one
-    /// length. With several targets, d is the largest displacement: the root's where the root has a target, the pulled
-    /// end's for [`Follow`](crate::solve::Follow), any joint's on a [`Spline`](crate::solve::Spline). The bones of a
-    /// [`PointChain`](crate::solve::PointChain) turn as joints do. Slides do not turn.
+    /// length. With several targets, d is the largest of their displacements. The root counts if it has a target, the
+    /// pulled end for [`Follow`](crate::solve::Follow), every joint for a [`Spline`](crate::solve::Spline). The bones of
+    /// a [`PointChain`](crate::solve::PointChain) turn as joints do. Slides do not turn.
     ///
     /// With a pole or swivel angle (in the plane: a bend side), the branch changed if the bend turned by more than a
     /// right angle about the line from root to tip. The line's own motion, by the shortest arc, does not count. The bend

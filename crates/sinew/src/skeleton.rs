@@ -54,7 +54,7 @@ pub enum SkeletonError {
         /// Number of joints.
         count: usize,
     },
-    /// The joint is its own ancestor.
+    /// The joint is its own ancestor, or lies below a joint that is.
     #[error("joint {joint} `{name}` is among its own ancestors")]
     Loop {
         /// Index of the joint in the order of adding.

@@ -64,8 +64,7 @@ impl Ellipse {
 /// The nearest point of an ellipse with half-axes `[a, b]` to a point outside.
 ///
 /// For an outside point (x, y), the nearest (u, v) has (x - u, y - v) along the outline's normal (u / a^2, v / b^2).
-/// Hence
-/// u = x a^2 / (t + a^2) and v = y b^2 / (t + b^2), for the only t > 0 with
+/// Hence u = x a^2 / (t + a^2) and v = y b^2 / (t + b^2), for the only t > 0 with
 ///
 /// ```text
 /// F(t) = (a x / (t + a^2))^2 + (b y / (t + b^2))^2 - 1 = 0.

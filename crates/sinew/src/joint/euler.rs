@@ -9,9 +9,14 @@
 //! ```
 //!
 //! so every angle is an `atan2` of sums, accurate near the poles too. The dot product of q with any quaternion Q (the
-//! cosine of half the angle between them) is half of (cos beta + sin beta) |X| cos(alpha + e gamma - x) + (cos beta -
-//! sin beta) |Y| cos(alpha - e gamma - y). Here X and Y are the two pairs of left sides, evaluated for Q, and x and y
-//! are their angles. Hence for any fixed beta in \[-pi/2, pi/2\] the alpha and gamma nearest to Q are Q's own.
+//! cosine of half the angle between them) is
+//!
+//! ```text
+//! ((cos beta + sin beta) |X| cos(alpha + e gamma - x) + (cos beta - sin beta) |Y| cos(alpha - e gamma - y)) / 2
+//! ```
+//!
+//! Here X and Y are the two pairs of left sides, evaluated for Q, and x and y are their angles. Hence for any fixed beta
+//! in \[-pi/2, pi/2\] the alpha and gamma nearest to Q are Q's own.
 
 use core::f32::consts::PI;
 
@@ -19,8 +24,8 @@ use glam::{Quat, Vec3};
 
 use crate::math;
 
-/// The order in which a joint turns about its own axes. Each turn carries the axes of the later ones: `Xyz` is `Rx(a) *
-/// Ry(b) * Rz(c)`.
+/// The order in which a joint turns about its own axes. Each turn carries the axes of the later ones: the rotation of
+/// `Xyz` is `Rx(a) * Ry(b) * Rz(c)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
 #[allow(missing_docs)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

@@ -152,8 +152,8 @@ pub(super) fn nearest(own: Quat, axes: [usize; 3], spans: &[Span; 3]) -> [f32; 3
 }
 
 /// Searches a face: the maximum of p(s)^T N p(t), where 2 s is the angle of `rows` and 2 t the angle of `columns` times
-/// `sign`. Takes the maximum of the whole face if it lies in the ranges, else those of its edges and, if `corners`, of
-/// its corners.
+/// `sign`. Takes the maximum of the whole face if it lies in the ranges, else the best of its edges at the ends of
+/// `rows`. If `corners`, the other edges and the corners are searched too.
 fn face(
     n: [Pair; 2],
     (rows, columns, sign): (&Arc, &Arc, f64),

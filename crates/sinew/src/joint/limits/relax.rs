@@ -9,8 +9,8 @@
 //! ```
 //!
 //! (twice the distance of quaternions, in Hopf's coordinates). So an error r may be a twist of r / cos(t/2): sixteen
-//! times r at a tilt of 173 degrees. A product of f32 rotations has an error of about 4e-7 and would make a hinge's
-//! range 7e-6 too wide. In f64, from the original axis and rest rotation, the error vanishes.
+//! times r at a tilt of 173 degrees. A product of f32 rotations has an error of about 4e-7, so a hinge's range
+//! would miss the input by 7e-6. In f64, from the original axis and rest rotation, no such error remains.
 
 use glam::{DQuat, DVec3, Quat};
 

@@ -21,7 +21,7 @@ pub enum ShapeRole {
     Bone,
     /// A joint's position.
     JointMark,
-    /// The goal's position of a chain's end.
+    /// The position goal of a chain's end.
     Goal,
     /// A pole that a chain's middle joint turns towards.
     Pole,

@@ -7,9 +7,9 @@
 //!
 //! **The rest pose is the zero of every coordinate.** A joint's local rotation is `rest * own`, where `own` is the
 //! joint's own rotation. Axes are given in the rest frame: the joint's own frame in the rest pose. Slides follow axes of
-//! the rest frame too ([`Joint::slide_axes`]), before the joint turns: the local translation is `rest.translation +
-//! rest.rotation * slide_axes * slide`, in the parent's units. Angles are right-handed: a positive angle about an axis
-//! that points at the viewer turns counter-clockwise.
+//! the rest frame too ([`Joint::slide_axes`]), before the joint turns. The local translation, in the parent's units, is
+//! `rest.translation + rest.rotation * slide_axes * slide`. Angles are right-handed: a positive angle about an axis that
+//! points at the viewer turns counter-clockwise.
 //!
 //! # Support by solver
 //!
@@ -173,7 +173,7 @@ impl Joint {
         .into()
     }
 
-    /// A joint that swings within a circular cone and twists to either side: maximum angles in radians.
+    /// A joint that swings within a circular cone of `half_angle` and twists by up to `twist` to either side, in radians.
     pub fn cone(twist_axis: impl Into<DVec3>, half_angle: f64, twist: f64) -> Self {
         let axis: DVec3 = twist_axis.into();
         let a = axis.abs();
@@ -332,7 +332,7 @@ pub enum JointFault {
         /// The swing axis.
         swing: DVec3,
     },
-    /// A range has `min > max`, contains NaN, or is empty at infinity.
+    /// A range has `min > max`, holds NaN, or lies at infinity.
     #[error(
         "{what} goes from {min} to {max}: its lower limit must not be above its upper limit, and neither may be NaN"
     )]

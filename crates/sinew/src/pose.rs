@@ -186,7 +186,7 @@ impl Pose {
     /// pose's bits; an influence of 1 gives the other pose.
     ///
     /// Translations and scales are interpolated linearly. Joints that turn freely follow the shorter arc. Limited joints
-    /// are interpolated in the coordinates of their limits ([`Limits::blend`](crate::joint::Limits::blend)): between two
+    /// are interpolated in the coordinates of their limits ([`Coordinates`](crate::joint::Coordinates)): between two
     /// poses within limits, every blend is within limits. The ends of limbs are not held: to keep a foot on the ground,
     /// solve after the blend.
     ///

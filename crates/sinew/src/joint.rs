@@ -334,7 +334,7 @@ pub enum JointFault {
     },
     /// A range has `min > max`, holds NaN, or lies at infinity.
     #[error(
-        "{what} goes from {min} to {max}: its lower limit must not be above its upper limit, and neither may be NaN"
+        "{what} goes from {min} to {max}: the lower limit must be at most the upper, with a finite value between"
     )]
     Range {
         /// Name of the degree of freedom.

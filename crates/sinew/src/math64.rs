@@ -227,7 +227,7 @@ mod tests {
             for angle in [0.0, 1e-12, 1e-5, 1e-4, 3e-4, 0.01, 1.0, 2.0, 2.8].into_iter().chain(near) {
                 let back = rotation_vector(&axis_angle(axis, angle));
                 let expected = axis * angle;
-                // Near half a turn the sense of the axis is told by what is left of sin(angle).
+                // Near half a turn only the small remainder of sin(angle) gives the sign of the axis.
                 assert!((back - expected).length() < 1e-12 + 1e-15 * angle, "{axis} {angle}: {back}");
             }
         }

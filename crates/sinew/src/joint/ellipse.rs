@@ -98,7 +98,7 @@ pub(crate) fn nearest_of_quarter([a, b]: [f64; 2], [x, y]: [f64; 2]) -> [f64; 2]
 mod tests {
     use super::*;
 
-    /// The nearest of many points on the outline, refined by halving around the best.
+    /// The distance to the nearest of many points on the outline, refined around the best one.
     fn by_search(e: &Ellipse, p: [f32; 2]) -> f64 {
         let at = |angle: f64| {
             let (s, c) = angle.sin_cos();

@@ -81,7 +81,7 @@ mod tests {
     };
     use glam::DVec3;
 
-    /// Judged by [`Limits::excess`], at rotations that were clamped.
+    /// Checks contacts at clamped rotations against [`Limits::excess`].
     #[test]
     fn contacts_tell_how_turns_lead_out_of_limits() {
         let mut seed = 5u32;
@@ -115,7 +115,7 @@ mod tests {
                         swings += 1;
                         assert!((out(swing.normal * 0.01) / 0.01 - 1.0).abs() < 0.2, "{joint:?} {swing:?}");
                         assert!(out(swing.normal * -0.01) < 1e-5);
-                        // A little outwards as well, so that what the curve gives is seen either way.
+                        // Also slightly outwards, so that the excess shows the curvature of either sign.
                         let [a, b] = swing.across;
                         let (x, y) = (0.03 * r(), 0.03 * r());
                         let bent = 0.5 * (swing.curvature * x * x - x * y);

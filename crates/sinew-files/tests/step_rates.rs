@@ -25,7 +25,7 @@ fn figure(model: &Model, bind: &Pose) -> Figure {
     Figure::new(bind, body.hips, legs.collect(), 1.8).unwrap()
 }
 
-/// What the foot planter is told.
+/// Input of the foot planter.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Mode {
     Frames,

@@ -370,7 +370,7 @@ fn a_goal_in_another_links_space_closes_a_loop() {
     let mut random = Random(9);
     let target = |p: DVec3| LinkTarget::Pose(p, DQuat::IDENTITY);
     let free = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0];
-    let goal = LinkGoal::new(&m, l, target(DVec3::ZERO)).relative_to(r).with_weights(free);
+    let goal = LinkGoal::new(&m, l, target(DVec3::ZERO)).with_relative_to(r).with_weights(free);
     let solver = JointSpaceSolver::new(&m, &[goal]).unwrap();
     // The trunk moves both hands alike, so it is not part of the problem.
     assert!(solver.dofs().all(|d| !["yaw", "bend"].contains(&m.dofs()[d].name.as_str())));

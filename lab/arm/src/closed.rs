@@ -134,7 +134,7 @@ pub fn count_configurations(chains: &[Chain], count: usize, seed: u64) -> Result
         let name = |l| chain.mechanism.link_name(l);
         let judge = Judge::new(&robot, name(chain.root), name(chain.tip));
         let target = LinkTarget::Pose(DVec3::ZERO, DQuat::IDENTITY);
-        let goal = LinkGoal::new(&chain.mechanism, chain.tip, target).relative_to(chain.root);
+        let goal = LinkGoal::new(&chain.mechanism, chain.tip, target).with_relative_to(chain.root);
         let solver = JointSpaceSolver::new(&chain.mechanism, &[goal]).map_err(|e| e.to_string())?;
         let mut workspace = Workspace::new();
         let usual = JointSpaceOptions::new();

@@ -43,7 +43,7 @@ pub fn options() -> JointSpaceOptions {
 impl Ours {
     pub fn new(chain: &Chain) -> Result<Self, sinew::mechanism::JointSpaceError> {
         let target = LinkTarget::Pose(DVec3::ZERO, DQuat::IDENTITY);
-        let goal = LinkGoal::new(&chain.mechanism, chain.tip, target).relative_to(chain.root);
+        let goal = LinkGoal::new(&chain.mechanism, chain.tip, target).with_relative_to(chain.root);
         let solver = JointSpaceSolver::new(&chain.mechanism, &[goal])?;
         let mut workspace = Workspace::new();
         solver.reserve(&mut workspace);

@@ -74,7 +74,7 @@ impl Arm {
         };
         let (p, r) = (request.position_weight, request.rotation_weight);
         Ok(LinkGoal::new(&self.mechanism, link, target)
-            .relative_to(self.root)
+            .with_relative_to(self.root)
             .with_weights([p, p, p, r, r, r]))
     }
 

@@ -57,26 +57,31 @@ impl LinkGoal {
     }
 
     /// Sets [`target`](Self::target).
+    #[must_use]
     pub const fn with_target(self, target: LinkTarget) -> Self {
         Self { target, ..self }
     }
 
-    /// Sets [`relative_to`](#structfield.relative_to).
-    pub const fn relative_to(self, link: LinkId) -> Self {
+    /// Sets [`relative_to`](Self::relative_to).
+    #[must_use]
+    pub const fn with_relative_to(self, link: LinkId) -> Self {
         Self { relative_to: link, ..self }
     }
 
     /// Sets [`frame`](Self::frame).
+    #[must_use]
     pub const fn with_frame(self, frame: DAffine3) -> Self {
         Self { frame, ..self }
     }
 
     /// Sets [`weights`](Self::weights).
+    #[must_use]
     pub const fn with_weights(self, weights: [f64; 6]) -> Self {
         Self { weights, ..self }
     }
 
     /// Sets [`priority`](Self::priority).
+    #[must_use]
     pub const fn with_priority(self, priority: u8) -> Self {
         Self { priority, ..self }
     }

@@ -1,4 +1,4 @@
-//! What several tests are made of. What judges is not here: each judge stands by itself.
+//! Helpers of several tests. Judges are not among them: each stands by itself.
 #![allow(dead_code)]
 
 use std::sync::Arc;
@@ -64,7 +64,7 @@ pub fn ring(seed: u64, count: usize) -> Vec<Vec3> {
         .collect()
 }
 
-/// What of a chain's options in the plane there is for one with a direction.
+/// The options of a planar chain that a chain with a direction has, too.
 pub fn directed(o: &Options2d) -> DirectedOptions2d {
     DirectedOptions2d::new()
         .with_influence(o.influence)

@@ -69,5 +69,5 @@ pub fn walk(figure: &Figure, rest: &Pose, time: f32, pose: &mut Pose) {
     }
 }
 
-/// How fast the walk goes, in m/s along +Z.
+/// Speed of the walk, in m/s along +Z.
 pub const SPEED: f32 = 1.2;

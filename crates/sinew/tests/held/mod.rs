@@ -13,7 +13,7 @@ use sinew::{
     },
 };
 
-/// Which options a solver takes.
+/// Options that a solver takes.
 pub trait Takes {
     type Options: Copy + Default + std::fmt::Debug;
     fn make_room(&self, workspace: &mut Workspace);

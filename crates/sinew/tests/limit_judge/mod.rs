@@ -67,7 +67,7 @@ pub fn angle(a: &M, b: &M) -> f64 {
     (0.5 * dot(skew, skew).sqrt()).atan2(0.5 * (m[0][0] + m[1][1] + m[2][2] - 1.0))
 }
 
-/// How far each part of a joint's rotation is out of its limits, in radians.
+/// Excess of each part of a joint's rotation over its limits, in radians.
 pub fn excess(joint: &Joint, rest: &JointTransform, local: &JointTransform) -> Vec<f64> {
     let own = product(&transposed(&matrix(rest.rotation)), &matrix(local.rotation));
     let v = |d: sinew::glam::DVec3| d.to_array();

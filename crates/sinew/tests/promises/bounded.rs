@@ -62,7 +62,7 @@ pub fn turned(a: &Pose, b: &Pose) -> f64 {
     a.locals().iter().zip(b.locals()).map(|(a, b)| angle(a.rotation, b.rotation)).fold(0.0, f64::max)
 }
 
-/// What is missing: metres, and beside them radians (trees count the chord of the turn), each as half a length of the chain.
+/// Residual in metres, in which a radian counts as half a length of the chain (full bodies count the chord of the turn).
 fn objective(rig: &limited::Limited, pose: &Pose, goal: &Goal, chord: bool) -> f64 {
     let off = goal.position.map_or(0.0, |at| judge::length(judge::sub(rig.end(pose), judge::v(at))));
     let turn = goal.rotation.map_or(0.0, |q| f64::from(math::angle_between(pose.model_rotation(rig.tip), q)));

@@ -19,7 +19,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// What is missing: metres, and beside them radians, each as half a length of the limb.
+    /// Residual in metres, in which a radian counts as half a length of the limb.
     fn missing(&self, pose: &Pose, length: f64) -> f64 {
         let frame = judge::frame(pose, self.limb.chain().tip());
         let end = frame.point(judge::v(self.limb.chain().tip_offset()));

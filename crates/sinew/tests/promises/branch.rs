@@ -21,7 +21,7 @@ use crate::{config, held::held, judge, limited, rig};
 
 /// A solver whose reports are held against what it did.
 pub trait Branches {
-    /// What it is given.
+    /// Its goal.
     type Case: Debug;
 
     fn cases() -> BoxedStrategy<Self::Case>;
@@ -30,18 +30,18 @@ pub trait Branches {
     fn solve(case: &Self::Case) -> Option<(bool, Seen)>;
 }
 
-/// What a solve did, as the judge sees it.
+/// Effect of a solve, by the judge.
 #[derive(Clone, Debug)]
 pub struct Seen {
     /// The largest turn of a joint, in radians.
     pub turn: f64,
-    /// How far the tip moved, in lengths of the chain (sizes of the figure); of several places that are led, the furthest.
+    /// Displacement of the tip, in lengths of the chain (sizes of the figure); of several effectors, the largest.
     pub moved: f64,
-    /// How far the tip turned, in radians, where its goal has a rotation.
+    /// Turn of the tip, in radians, where its goal has a rotation.
     pub turned: f64,
     /// With a pole or swivel: line from root to tip and bend, before and after.
     pub bend: Option<[judge::V; 4]>,
-    /// What f32 leaves uncertain of `moved`.
+    /// Uncertainty of `moved` in f32.
     pub rounding: f64,
 }
 
@@ -82,7 +82,7 @@ fn flipped(line: judge::V, bend: judge::V, now: judge::V, bent: judge::V, roundi
     (cosine.abs() > 1e-3 + 100.0 * rounding).then_some(cosine < 0.0)
 }
 
-/// What a solver leads in a skeleton.
+/// Joints that a solver moves, and what it moves them for.
 pub struct Led {
     /// The joints that it may turn.
     pub joints: Vec<JointId>,
@@ -94,7 +94,7 @@ pub struct Led {
     pub rotations: Vec<JointId>,
     /// With a pole: the root, the joints between it and the tip, and the tip with its offset.
     pub bend: Option<(JointId, Vec<JointId>, (JointId, Vec3))>,
-    /// What f32 leaves uncertain of places, in metres.
+    /// Uncertainty of positions in f32, in metres.
     pub rounding: f64,
 }
 
@@ -174,11 +174,11 @@ fn agrees<S: Branches>(cases: u32) {
     assert!(10 * unsure < all, "{unsure} of {all} are too close");
 }
 
-/// What is asked of a chain.
+/// Task of a chain.
 #[derive(Clone, Debug)]
 struct Asked {
     chain: limited::Limited,
-    /// How far the goal is from the chain's end, in lengths of the chain.
+    /// Distance of the goal from the chain's end, in lengths of the chain.
     way: Vec3,
     rotation: Option<Quat>,
     pole: Option<Vec3>,
@@ -491,7 +491,7 @@ impl Branches for Rope {
 /// A chain in the plane. `DIRECTED`: with a direction for its last bone.
 struct Plane<const DIRECTED: bool>;
 
-/// What is asked of it.
+/// Its task.
 #[derive(Clone, Debug)]
 struct Flat {
     bones: Vec<planar::Bone2d>,

@@ -1,4 +1,4 @@
-//! What a drag promises, on random trees with random limits: pins stay, no joint leaps, and all that trees promise.
+//! Promises of a drag, on random trees with random limits: pins stay, no joint jumps, and all that full bodies promise.
 //!
 //! It has no weight, so that promise 9 does not apply; promise 7 is that of its pins, as the grabbed joint goes last.
 

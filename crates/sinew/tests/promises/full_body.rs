@@ -1,4 +1,4 @@
-//! What whole skeletons with many goals promise, on random trees with random limits, goals, priorities and roots.
+//! Promises of full bodies, on random trees with random limits, goals, priorities and roots.
 
 use std::sync::Arc;
 
@@ -244,7 +244,7 @@ impl Bush {
         }
     }
 
-    /// What each goal misses on a pose: metres and radians, 0 where it asks for nothing.
+    /// Residual of each goal on a pose, in metres and radians; 0 for an absent part.
     fn missing(&self, pose: &Pose) -> Vec<(f64, f64)> {
         let one = |(tip, goal): (&Effector, &Goal)| {
             let frame = judge::frame(pose, tip.joint);
@@ -277,7 +277,7 @@ impl Bush {
             + self.softened(pose, priority)
     }
 
-    /// What limbs in their soft zones count besides, so that a limb of its own stands where [`soften`] puts a chain: the
+    /// Cost of limbs in their soft zones, so that a limb of its own stands where [`soften`] puts a chain: the
     /// sum, over the way into the zone, of twice what its goal would be missed by there.
     fn softened(&self, pose: &Pose, priority: u8) -> f64 {
         let s = pose.skeleton();

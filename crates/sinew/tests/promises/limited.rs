@@ -40,7 +40,7 @@ fn range() -> impl Strategy<Value = Dof> {
     ]
 }
 
-/// What a joint may do: anything that there is.
+/// A joint of any kind, with random limits.
 pub fn joint() -> impl Strategy<Value = Joint> {
     let axis = || rig::vector().prop_map(|v| v.as_dvec3());
     let order = prop::sample::select(vec![
@@ -272,11 +272,11 @@ pub trait Solver {
 
     fn new(rig: &Limited) -> Self;
     fn solve(&mut self, pose: &mut Pose, goal: Vec3, weight: f32) -> Result<Report, SolveError>;
-    /// How near counts as met, in chain lengths.
+    /// Tolerance, in chain lengths.
     fn tolerance(&self) -> f64;
     /// Cuts its iterations short.
     fn hurry(&mut self, iterations: u32);
-    /// What it brings to the goal.
+    /// Position that it brings to the goal, in model space.
     fn leads(rig: &Limited, pose: &Pose) -> judge::V {
         rig.end(pose)
     }

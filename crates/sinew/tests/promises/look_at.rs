@@ -1,4 +1,4 @@
-//! What a look-at promises, on random chains with random limits.
+//! Promises of a look-at, on random chains with random limits.
 
 use proptest::prelude::*;
 use sinew::{

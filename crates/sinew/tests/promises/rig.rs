@@ -20,7 +20,7 @@ pub struct Rig {
     pub tip: JointId,
     /// Length of the limb in model space, in metres.
     pub length: f64,
-    /// What rounding of places in f32 amounts to in this rig, in metres.
+    /// Rounding of positions in f32 in this rig, in metres.
     pub rounding: f64,
 }
 

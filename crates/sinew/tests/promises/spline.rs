@@ -1,4 +1,4 @@
-//! What a chain along a curve promises, on random chains with random limits and random curves.
+//! Promises of a chain along a curve, on random chains with random limits and random curves.
 
 use proptest::prelude::*;
 use sinew::{
@@ -18,7 +18,7 @@ use crate::{
     rig,
 };
 
-/// What is asked for.
+/// The task.
 #[derive(Clone, Debug)]
 struct Asked {
     /// In lengths of the chain.
@@ -70,7 +70,7 @@ fn setup(rig: &Limited, asked: &Asked) -> Option<(Curve, Held<Spline>)> {
     Some((curve, spline))
 }
 
-/// How far a place is from a curve (from straight lines between many places of it, and beyond its ends).
+/// Distance of a position from a curve: from straight lines between many of its points, and from lines beyond its ends.
 fn off(curve: &Curve, place: judge::V) -> f64 {
     const STEPS: usize = 2000;
     let length = curve.length();

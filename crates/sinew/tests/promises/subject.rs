@@ -1,4 +1,4 @@
-//! What a solver must offer to be put to the test.
+//! The interface of a solver under test.
 
 use sinew::{JointId, Pose, Report, SolveError, glam::Vec3};
 
@@ -15,7 +15,7 @@ pub trait Subject {
     /// The joints that it may turn. All others must keep their bits.
     fn turning(&self) -> Vec<JointId>;
 
-    /// How far the pose is from the goal, in metres, by the judge's kinematics.
+    /// Distance of the pose from the goal, in metres, by the judge's kinematics.
     fn objective(&self, pose: &Pose, goal: Vec3) -> f64;
 
     /// A goal that the pose already meets in everything that is asked for.

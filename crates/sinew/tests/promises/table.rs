@@ -156,7 +156,7 @@ fn the_tenth_promise_holds_where_the_table_says_so() {
     }
 }
 
-/// What the methods that are taught do not promise, they do not do: without a bound on turns, joints of theirs turn too far.
+/// The textbook methods do not keep promise 10 without a bound on turns: their joints turn too far.
 #[test]
 fn without_a_bound_the_taught_methods_leap() {
     for name in ["`Ccd`", "`Fabrik`"] {

@@ -189,7 +189,7 @@ fn what_cannot_be_meant_is_told() {
     let broken = write("wrong", "broken.urdf", &ARM.replace("lower=\"-2\"", "lower=\"3\""));
     let line = failed(&["info", &broken], 1);
     assert!(
-        line.contains("broken.urdf: robot: joint `pan`: the hinge's angle goes from 3 to 2: its lower limit must not be above"),
+        line.contains("broken.urdf: robot: joint `pan`: the hinge's angle goes from 3 to 2: the lower limit must be at most"),
         "{line}"
     );
 }

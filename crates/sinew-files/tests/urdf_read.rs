@@ -159,7 +159,7 @@ fn broken_files_are_told_by_element_and_value() {
                     "b",
                     "<limit lower=\"2\" upper=\"1\" effort=\"1\" velocity=\"1\"/>",
                 ),
-            "arm.urdf: robot: joint `j`: the hinge's angle goes from 2 to 1: its lower limit must not be above its upper one",
+            "arm.urdf: robot: joint `j`: the hinge's angle goes from 2 to 1: the lower limit must be at most the upper, with a finite value between",
         ),
         (
             ab.clone()
@@ -170,7 +170,7 @@ fn broken_files_are_told_by_element_and_value() {
                     "b",
                     "<limit lower=\"nan\" upper=\"1\" effort=\"1\" velocity=\"1\"/>",
                 ),
-            "arm.urdf: robot: joint `j`: the hinge's angle goes from NaN to 1: its lower limit must not",
+            "arm.urdf: robot: joint `j`: the hinge's angle goes from NaN to 1: the lower limit must be",
         ),
         (
             ab.clone() + &joint("j", "revolute", "a", "b", ""),

@@ -2,7 +2,7 @@
 
 use glam::{Quat, Vec3};
 
-use crate::{math, solve::options::option_type};
+use crate::{math, option_type::option_type};
 
 /// The direction in which the middle of a chain bends.
 #[doc(alias("pole vector", "hint", "bend direction"))]

@@ -132,6 +132,7 @@ pub mod solve;
 
 mod chain;
 mod goal;
+mod option_type;
 mod placement;
 mod pose;
 mod report;

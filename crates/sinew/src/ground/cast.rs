@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use crate::solve::options::option_type;
+use crate::option_type::option_type;
 
 option_type! {
     /// Surfaces that count as ground.

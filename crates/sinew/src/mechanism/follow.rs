@@ -8,7 +8,7 @@ use super::{
     descent::{End, own_bounds},
     report::positive,
 };
-use crate::{Workspace, solve::options::option_type};
+use crate::{Workspace, option_type::option_type};
 
 /// Maximum iterations of one step. The goal is near on a path, so that two or three suffice; otherwise the next step
 /// continues.

@@ -5,7 +5,7 @@ use alloc::string::String;
 use thiserror::Error;
 
 use super::{LinkGoalError, ObjectiveError, ValuesError};
-use crate::{Outcome, solve::options::option_type};
+use crate::{Outcome, option_type::option_type};
 
 /// Dependence of an answer on the input values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -9,10 +9,11 @@ use super::{
 };
 use crate::{
     Outcome, Report, math64,
+    option_type::option_type,
     solve::{
         arc::to_unit,
         choice::{AS_NEAR, AT_REST, Choice},
-        options::{Tolerance, option_type},
+        options::Tolerance,
         soften,
     },
 };

@@ -11,10 +11,12 @@ use super::{
     check,
     incoming::{Incoming, Led},
     iterate::admit,
-    options::option_type,
     parent_space,
 };
-use crate::{Chain, JointId, Pose, Report, Skeleton, SolveError, Workspace, joint::Attributes, math};
+use crate::{
+    Chain, JointId, Pose, Report, Skeleton, SolveError, Workspace, joint::Attributes, math,
+    option_type::option_type,
+};
 
 /// The end of a chain that leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -1,11 +1,12 @@
 //! Options of a solve.
 
 use super::check;
-use crate::SolveError;
+use crate::{SolveError, option_type::option_type};
 
 /// The distance from the goal within which a solver counts it as met.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub enum Tolerance {
     /// A share of the length of the chain (for the full body: of its size), above 0, at most 1.
     Share(f32),
@@ -57,59 +58,6 @@ impl Tolerance {
 /// Angle in radians within which [`Report::reached`](crate::Report::reached) counts a rotation as met, where options have no
 /// tolerance of their own.
 pub(crate) const ROTATION_TOLERANCE: f32 = 1e-3;
-
-/// Declares an option type, or a goal: its fields, defaults and `with_` methods. Fields marked `?` come last and are `None`
-/// unless set.
-macro_rules! option_type {
-    (
-        $(#[$about:meta])*
-        $name:ident {
-            $($(#[$doc:meta])* $field:ident, $with:ident: $type:ty = $default:expr;)*
-            $(? $(#[$own_doc:meta])* $own:ident, $with_own:ident: $own_type:ty;)*
-        }
-    ) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq)]
-        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-        #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
-        #[non_exhaustive]
-        pub struct $name {
-            $($(#[$doc])* pub $field: $type,)*
-            $($(#[$own_doc])* pub $own: Option<$own_type>,)*
-        }
-
-        impl Default for $name {
-            fn default() -> Self {
-                Self::new()
-            }
-        }
-
-        impl $name {
-            /// The defaults.
-            pub const fn new() -> Self {
-                Self { $($field: $default,)* $($own: None,)* }
-            }
-
-            $(
-                #[doc = concat!("Sets [`", stringify!($field), "`](Self::", stringify!($field), ").")]
-                #[must_use]
-                pub const fn $with(mut self, $field: $type) -> Self {
-                    self.$field = $field;
-                    self
-                }
-            )*
-
-            $(
-                #[doc = concat!("Sets [`", stringify!($own), "`](Self::", stringify!($own), ").")]
-                #[must_use]
-                pub const fn $with_own(mut self, $own: $own_type) -> Self {
-                    self.$own = Some($own);
-                    self
-                }
-            )*
-        }
-    };
-}
 
 option_type! {
     /// Options of [`Aim`](crate::solve::Aim) and [`LookAt`](crate::solve::LookAt).
@@ -169,8 +117,6 @@ option_type! {
         max_restarts, with_max_restarts: u32;
     }
 }
-
-pub(crate) use option_type;
 
 /// Checks an influence (0 to 1) and a bound on turns (above 0).
 pub(crate) fn check_common(influence: f32, max_turn: f32) -> Result<(), SolveError> {

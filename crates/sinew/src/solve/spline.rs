@@ -17,10 +17,11 @@ use super::{
     chain_state::{ChainState, signs},
     check,
     iterate::admit,
-    options::{Tolerance, option_type},
+    options::Tolerance,
 };
 use crate::{
     Chain, JointId, Outcome, Pose, Report, Skeleton, SolveError, Workspace, joint::Attributes, math, math64,
+    option_type::option_type,
 };
 use curve::Spot;
 use frame::{across, arc, carried};

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::{ground::Filter, solve::options::option_type};
+use crate::{ground::Filter, option_type::option_type};
 
 option_type! {
     /// Options of planting, for whole clips and frame by frame.

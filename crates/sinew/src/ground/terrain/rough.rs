@@ -3,7 +3,7 @@
 use glam::{Vec2, Vec3};
 
 use super::{TerrainError, not_negative, placed, positive};
-use crate::{ground::TriangleMesh, math, solve::options::option_type};
+use crate::{ground::TriangleMesh, math, option_type::option_type};
 
 option_type! {
     /// Ground of soft bumps and hollows, like a meadow or a worn path. It sums two layers of noise, the second of half

@@ -5,7 +5,7 @@ use alloc::vec;
 use glam::Vec3;
 
 use super::{Profile, TerrainError, measure, not_negative, placed, positive};
-use crate::{ground::TriangleMesh, math, solve::options::option_type};
+use crate::{ground::TriangleMesh, math, option_type::option_type};
 
 option_type! {
     /// Ramp, seen here from the side for a walk from left to right that starts at `o`:

@@ -5,7 +5,7 @@ use alloc::{vec, vec::Vec};
 use glam::Vec3;
 
 use super::{Profile, TerrainError, measure, not_negative, placed, positive};
-use crate::{ground::TriangleMesh, solve::options::option_type};
+use crate::{ground::TriangleMesh, option_type::option_type};
 
 /// Direction of a flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -7,10 +7,11 @@ use glam::{Quat, Vec3};
 use super::bones::{Bones, Task};
 use crate::{
     Outcome, Report, SolveError, Workspace, math,
+    option_type::option_type,
     solve::{
         arc::distance,
         branch, check,
-        options::{Tolerance, check_soft, option_type},
+        options::{Tolerance, check_soft},
     },
 };
 

@@ -499,3 +499,26 @@ fn a_soft_zone_lies_within_the_reach() {
         }
     }
 }
+
+/// With an offset at the tip and a rotation goal, the tip joint is led, and the pole is that of the line to it.
+#[test]
+fn bounded_frames_of_a_limb_with_an_offset_come_to_the_pole() {
+    let (skeleton, ids) = leg([Vec3::Y, Vec3::new(0.0, -0.5, 0.05), Vec3::new(0.0, -0.45, -0.05)]);
+    let chain =
+        Chain::new(&skeleton, ids[0], ids[2]).unwrap().with_tip_offset(&skeleton, Vec3::Z * 0.2).unwrap();
+    let limb = TwoBone::from_chain(&skeleton, chain, ids[1]).unwrap();
+    let goal = Goal::position(Vec3::new(0.2, 0.35, 0.3))
+        .with_rotation(math::axis_angle(Vec3::Y, 0.8))
+        .with_pole(Pole::Direction(Vec3::new(1.0, 0.2, -0.3)));
+    let mut answer = Pose::rest(&skeleton);
+    limb.solve(&mut answer, &goal, &LimbOptions::new()).unwrap();
+    let options = LimbOptions::new().with_max_turn(0.05);
+    let mut pose = Pose::rest(&skeleton);
+    for _ in 0..200 {
+        limb.solve(&mut pose, &goal, &options).unwrap();
+    }
+    for joint in ids {
+        let off = pose.position(joint).distance(answer.position(joint));
+        assert!(off < 1e-4, "joint {joint} stays {off} m from the answer");
+    }
+}

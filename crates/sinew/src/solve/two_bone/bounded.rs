@@ -77,7 +77,7 @@ impl TwoBone {
             let max_residual = go(pose, side, shares).1 + 5e-7 * length + 2.0 * input.uncertain;
             let mut to = shares.max(to);
             if to.z > 0.0 {
-                let at = self.points(pose);
+                let at = self.places(pose, by_joint);
                 let still = Task { to: at.tip, side: BendSide::Keep, options: &options, ..*task };
                 let twist = self.turns(pose, &at, &still, 1.0, input.uncertain).root;
                 to.z = weight * math::rotation_vector(twist).dot(direction(at.tip - at.root));

@@ -145,7 +145,7 @@ struct Node {
 /// assert_eq!(skeleton.name(skeleton.parent(foot).unwrap()), "shin");
 /// # Ok::<(), sinew::SkeletonError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(try_from = "Vec<StoredJoint>", into = "Vec<StoredJoint>"))]
 pub struct Skeleton {
@@ -155,6 +155,16 @@ pub struct Skeleton {
     parents: Vec<u32>,
     /// Description and limits of each joint; empty if every joint turns freely.
     limited: Vec<(joint::Joint, Limits)>,
+}
+
+impl PartialEq for Skeleton {
+    /// Limits follow from the descriptions and the rest pose. A joint set to [`Joint::FREE`](joint::Joint::FREE) equals one
+    /// that was not set.
+    fn eq(&self, other: &Self) -> bool {
+        self.parents == other.parents
+            && self.joints == other.joints
+            && self.joints().all(|j| self.joint(j) == other.joint(j))
+    }
 }
 
 /// The serialised form of a joint.

@@ -164,6 +164,15 @@ fn what_cannot_be_blended_is_refused_and_leaves_the_pose() {
     assert_eq!(error, Err(PoseError::OtherSkeleton { given, joints: skeleton.len() }));
     // Equal skeletons are interchangeable.
     pose.blend(&Pose::rest(&Arc::new((*skeleton).clone())), 0.0).unwrap();
+    let (mut free, ids) = {
+        let mut builder = Skeleton::builder();
+        builder.add("joint", None, JointTransform::IDENTITY);
+        builder.build().unwrap()
+    };
+    let untouched = free.clone();
+    free.set_joint(ids[0], Joint::FREE).unwrap();
+    assert_eq!(free, untouched);
+    Pose::rest(&Arc::new(free)).blend(&Pose::rest(&Arc::new(untouched)), 0.5).unwrap();
     let last = skeleton.joints().last().unwrap();
     for bad in [Quat::from_xyzw(0.0, 0.0, 0.0, 0.0), Quat::from_xyzw(0.0, f32::NAN, 0.0, 1.0)] {
         let mut broken = rest.clone();

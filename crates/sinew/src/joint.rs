@@ -63,6 +63,7 @@ use crate::math64;
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub enum Turning {
     /// Every rotation.
     #[default]

@@ -182,3 +182,15 @@ fn what_constructors_refuse_is_refused_on_reading() {
     let options: LimbOptions = serde_json::from_value(json!({"max_turn": null})).unwrap();
     assert!(arm.solve(&mut Pose::rest(&skeleton), &goal, &options).unwrap().reached());
 }
+
+/// A misspelt field is named, however deep, instead of being left out.
+#[test]
+fn unknown_fields_are_refused() {
+    let hinge = json!({ "axis": [1, 0, 0], "dof": {}, "angle": 1 });
+    refused::<Turning>(json!({ "Hinge": hinge }), "unknown field `angle`");
+    refused::<Dof>(json!({ "spring": { "rest": 0, "strength": 1, "speed": 1 } }), "unknown field `speed`");
+    let joint = serde_json::from_value(json!(0)).unwrap();
+    let mut effector = serde_json::to_value(Effector::new(joint)).unwrap();
+    effector["weight"] = json!(2);
+    refused::<Effector>(effector, "unknown field `weight`");
+}

@@ -57,6 +57,7 @@ impl Default for Range {
 /// A pull towards a value of a coordinate, proportional to the distance from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Spring {
     /// The value of no pull, in radians or metres. If it lies outside the range, the pull is towards the nearer limit.
     pub rest: f64,

@@ -27,6 +27,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Effector {
     /// The joint: any joint below the root, or the root itself.
     pub joint: JointId,

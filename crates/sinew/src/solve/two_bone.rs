@@ -303,10 +303,12 @@ impl TwoBone {
     /// With an offset at the tip and a rotation goal, the tip takes the rotation and the offset's point meets the position.
     /// Influences between 0 and 1 scale the turns of the joints (the root's as swing and twist).
     ///
-    /// Where a joint would turn further than [`LimbOptions::max_turn`], the limb moves part of the way, and its end comes
-    /// nearer all along: the end turns towards the goal's direction as seen from the root, at the distance nearest to the
-    /// goal. A pole or swivel angle gets a quarter of the root's turn, or what the goal leaves of it. The side of the hinge
-    /// changes only within a single solve, as the end would leave its goal on the way to the other side.
+    /// Where a joint would turn further than [`LimbOptions::max_turn`], the limb moves part of the way, and the residual
+    /// decreases all along (with a rotation goal, that of both, a radian as half a length): the end turns towards the goal's
+    /// direction as seen from the root, at the distance nearest to the goal. A pole or swivel angle gets a quarter of the
+    /// root's turn, or what the goal leaves of it. The side of the hinge changes only within a single solve, as the end would
+    /// leave its goal on the way to the other side. A limb folded exactly onto its root (equal bones) has no way out within a
+    /// small bound: its end can leave only across its bones, and it waits until the bound allows the whole turn there.
     ///
     /// A limb below a scale that is not uniform shears as it bends, so that its lengths change with the angle. For a stretch
     /// of up to a quarter along one axis, the closed form is repeated until the end meets its goal. Where that scale belongs

@@ -501,7 +501,7 @@ impl TwoBone {
         if weight < 1.0 {
             let (root, middle) = (self.chain.root(), self.middle);
             let bone = pose.parent_model(root).matrix3.transpose() * (at.middle - at.root);
-            let axis = axis_or_up(bone);
+            let axis = bone.normalize_or(Vec3::Y);
             let turn_from = |joint, before| math::mul(pose.local(joint).rotation, math::conjugate(before));
             let (by_root, by_middle) = (turn_from(root, before[0]), turn_from(middle, before[1]));
             let by_root = partial::partial_swing_twist(by_root, axis, weight);
@@ -597,18 +597,13 @@ impl TwoBone {
                 ..turns
             };
         }
-        let axis = axis_or_up(at.middle - at.root);
+        let axis = (at.middle - at.root).normalize_or(Vec3::Y);
         LimbTurns {
             middle: partial::partial(turns.middle, weight),
             root: partial::partial_swing_twist(turns.root, axis, weight),
             ..turns
         }
     }
-}
-
-/// The direction of a bone; up (+Y) for a bone without length.
-fn axis_or_up(bone: Vec3) -> Vec3 {
-    bone.normalize_or(Vec3::Y)
 }
 
 /// Interpolates from `from` to `to` by the fraction `weight`.

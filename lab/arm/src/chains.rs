@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use sinew::mechanism::{LinkId, Mechanism};
 
-/// What the bounds go by.
+/// Class of an arm, which decides its bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     Turning,

@@ -118,7 +118,7 @@ pub fn compare(count: usize, seed: u64) -> Result<bool, String> {
     Ok(wrong == 0)
 }
 
-/// How many points the reference searches from: a hundred and more a configuration.
+/// Number of starting points of the reference: a hundred and more a configuration.
 const REFERENCE: u32 = 6000;
 
 /// Configurations of real arms with six joints, beside what a search from many more points finds. False where an answer

@@ -13,7 +13,7 @@ use crate::{
     task::{Task, range},
 };
 
-/// What a solver gave: values for the whole mechanism, and what it says of them.
+/// Answer of a solver: values for the whole mechanism, and its report.
 pub struct Answer {
     pub values: Vec<f64>,
     pub claims: bool,
@@ -68,7 +68,7 @@ impl Contender for Ours {
 pub struct Peer {
     chain: SerialChain<f64>,
     solver: JacobianIkSolver<f64>,
-    /// Which of the mechanism's degrees of freedom each of the peer's joints is, and its range.
+    /// Index of each of the peer's joints among the mechanism's degrees of freedom, and its range.
     joints: Vec<(usize, (f64, f64))>,
     random: Random,
 }

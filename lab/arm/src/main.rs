@@ -23,7 +23,7 @@ use contenders::{Answer, Contender, Ours, Peer};
 use judge::Judge;
 use task::{Start, Task, named, tasks};
 
-/// What the judge allows, in metres and radians.
+/// Tolerance of the judge, in metres and radians.
 const EXACT: f64 = 1e-5;
 /// Each pose is solved so often, and the middle time counts: this machine has other work.
 const ROUNDS: usize = 3;
@@ -47,7 +47,7 @@ fn bounds(class: Class, start: Start) -> (f64, f64) {
     }
 }
 
-/// What one contender did on one set of tasks.
+/// Statistics of one contender on one set of tasks.
 pub struct Run {
     solved: usize,
     /// Values outside their limits.
@@ -262,7 +262,7 @@ fn run() -> Result<bool, String> {
     Ok(others(&o)? && fine)
 }
 
-/// What needs no files.
+/// Comparisons that need no files.
 fn others(o: &Options) -> Result<bool, String> {
     let fine = skeletons::compare(o.count, o.seed, o.only.as_deref())?;
     Ok(closed::compare(o.count, o.seed)? && fine)

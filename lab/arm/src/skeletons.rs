@@ -19,7 +19,7 @@ use crate::{
     task::Start,
 };
 
-/// What a joint of a chain may do, as the judge sees it.
+/// Motion of a chain's joint in the judge's kinematics.
 enum Step {
     /// Twist axis, the axes of both swings, their half-axes to minus and plus, and the range of the twist.
     Ball([f64; 3], [[f64; 3]; 2], [(f64, f64); 2], (f64, f64)),

@@ -7,23 +7,23 @@ use std::fmt::Display;
 /// The variable that asks for the lines.
 pub const VARIABLE: &str = "SINEW_LAB_BOUNDS";
 
-/// What a program told.
+/// A line that a program reported.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Told {
     /// A bound of a row, the value that it is for, and whether it holds.
     Bound {
-        /// Which row.
+        /// Title of the row.
         row: String,
-        /// What is allowed, in words.
+        /// The bound in words.
         bound: String,
-        /// What was measured.
+        /// The measured value in words.
         value: String,
         /// Whether it holds.
         holds: bool,
     },
     /// The median of a row, in microseconds.
     Median {
-        /// Which row.
+        /// Title of the row.
         row: String,
         /// Microseconds.
         micros: f64,
@@ -51,7 +51,7 @@ fn tell(line: &str) {
     }
 }
 
-/// What a line of a program tells, where it is of this kind.
+/// Parses a line of a program's output; `None` for other lines.
 pub fn read(line: &str) -> Option<Told> {
     let mut fields = line.split('\t');
     let kind = fields.next()?;

@@ -30,7 +30,7 @@ struct Program {
     name: &'static str,
     all: &'static [&'static str],
     quick: Option<&'static [&'static str]>,
-    /// What it is given where instructions are counted, which takes fifty times as long; none where it takes too long.
+    /// Arguments for counting instructions, which takes fifty times as long; `None` where it takes too long.
     counted: Option<&'static [&'static str]>,
 }
 
@@ -181,7 +181,7 @@ fn run(asked: &Asked) -> Result<bool, String> {
     let mut names: Vec<&str> = chosen.iter().map(|p| p.name).collect();
     names.dedup();
     here.build(&names)?;
-    // What is fuzzed is this tree's.
+    // Fuzzing always runs on this checkout.
     names.retain(|n| *n != "fuzz");
     if let Some(other) = &other {
         other.build(&names)?;

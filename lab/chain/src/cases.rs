@@ -14,7 +14,7 @@ pub struct Case {
     pub goal: Vec3,
 }
 
-/// How a chain starts.
+/// Initial pose of a chain.
 #[derive(Clone, Copy)]
 pub enum Start {
     /// Every joint bends by this angle (radians; half to one and a half of it) about a random axis across.

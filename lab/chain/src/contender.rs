@@ -17,7 +17,7 @@ pub trait Contender {
     fn set(&mut self, case: &Case);
     /// Solves; timed. Gives the sweeps.
     fn solve(&mut self) -> u32;
-    /// What it left.
+    /// Local transforms of its answer.
     fn locals(&mut self) -> Vec<Local>;
 }
 

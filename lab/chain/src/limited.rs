@@ -17,9 +17,9 @@ use sinew::{
 
 /// Bones of each chain.
 pub const BONES: usize = 10;
-/// How near a goal must be met, in lengths of the chain.
+/// Distance at which a goal counts as met, in chain lengths.
 pub const TOLERANCE: f32 = 1e-3;
-/// What limits are promised to be kept to, in radians.
+/// Promised tolerance of limits, in radians.
 const KEPT: f64 = 1e-5;
 
 /// A start and a goal that some pose within the limits is at.
@@ -62,7 +62,7 @@ fn shell(count: usize) -> Vec<Case> {
         .collect()
 }
 
-/// What a solver made of cases.
+/// Statistics of a solver over cases.
 #[derive(Default)]
 struct Tally {
     met: usize,

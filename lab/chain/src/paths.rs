@@ -16,7 +16,7 @@ use sinew::{
 /// Metres that the goal goes in a frame.
 const STEP: f32 = 1.0 / 60.0;
 
-/// What is allowed: radians that a joint turns for each length of the chain that the goal goes.
+/// Bound on a joint's turn in radians for each chain length that the goal moves.
 const BOUND: f64 = 8.0;
 
 /// A path of goals.
@@ -131,7 +131,7 @@ fn bent(kind: Kind, bones: usize, r: &mut Noise) -> Pose {
     pose
 }
 
-/// What came of many paths.
+/// Statistics of many paths.
 #[derive(Debug, Default)]
 struct Smooth {
     /// Largest step of a joint in radians, over the goal's step over the length, of all frames.

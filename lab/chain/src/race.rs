@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use crate::{cases::Case, contender::Contender, judge};
 
-/// What a contender made of a set of cases.
+/// Result of a contender on a set of cases.
 pub struct Result {
     pub name: &'static str,
     /// Share of the cases that are solved: end within the tolerance by the judge, no bone longer or shorter.

@@ -11,7 +11,7 @@ use sinew::{
 
 use crate::{Noise, judge};
 
-/// Which joints a chain has.
+/// Kind of a chain's joints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     Free,

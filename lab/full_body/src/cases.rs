@@ -37,7 +37,7 @@ pub struct Row {
     pub peers: bool,
 }
 
-/// What a figure is asked for.
+/// Figure and goals of a row.
 struct Figure {
     skeleton: Arc<Skeleton>,
     root: JointId,
@@ -104,7 +104,7 @@ fn file(name: &str, root: &str, ends: &[(&str, bool)], free: bool) -> Option<Fig
     Some(Figure { root: find(root), ends, free, skeleton: model.skeleton.clone() })
 }
 
-/// What the tree is told: a little nearer than the judge asks for, as the two round differently.
+/// The solver's tolerance is a little smaller than the judge's, as the two round differently.
 fn row(
     title: &'static str,
     figure: &Figure,

@@ -51,7 +51,7 @@ fn degrees(from: f64, to: f64) -> Dof {
     Dof::range(from.to_radians(), to.to_radians())
 }
 
-/// What a joint may do. A mirror image turns the same way about X and the other way about Y and Z.
+/// Limits of a joint. A mirror image turns the same way about X and the other way about Y and Z.
 fn joint(name: &str) -> Joint {
     let right = name.ends_with(".r");
     let side = |(a, b): (f64, f64)| if right { (-b, -a) } else { (a, b) };

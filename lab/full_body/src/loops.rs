@@ -161,7 +161,7 @@ fn hexapod() -> Mechanism {
     Mechanism { title: "hexapod platform", size: 1.0, full_body, pose, loops, goals: Box::new(goals) }
 }
 
-/// How far a loop is open, in metres: both ends by the judge's kinematics.
+/// Distance in metres between the two ends of a loop, by the judge's kinematics.
 fn open(pose: &Pose, closed: &Closed) -> f64 {
     let (a, b) = (judge::point(pose, closed.joint, closed.offset), judge::point(pose, closed.on, closed.at));
     judge::length(judge::sub(a, b))

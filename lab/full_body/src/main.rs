@@ -31,7 +31,7 @@ fn broken(pose: &Pose) -> f64 {
     skeleton.joints().flat_map(of).fold(0.0, f64::max)
 }
 
-/// What is missing at the worst goal, in metres and radians.
+/// Residuals of the worst goal, in metres and radians.
 fn missed(row: &Row, pose: &Pose, case: &Case) -> (f64, f64) {
     let (mut place, mut turn) = (0.0f64, 0.0f64);
     for (tip, goal) in row.full_body.effectors().iter().zip(&case.goals) {

@@ -37,7 +37,7 @@ fn leap(before: &[Quat], pose: &Pose) -> f32 {
     before.iter().zip(pose.locals()).map(|(a, b)| math::angle_between(*a, b.rotation)).fold(0.0, f32::max)
 }
 
-/// What came of many paths.
+/// Statistics of many paths.
 #[derive(Default)]
 struct Smooth {
     /// Of each path, the largest step of a joint over the largest step of a goal, where the report did not say that the
@@ -121,7 +121,7 @@ fn out_and_back(r: &mut Noise, pose: &Pose, limb: [JointId; 2]) -> Vec<Vec3> {
     (0..FRAMES).map(|i| at + away * 0.3 * far(i).min(1.0)).collect()
 }
 
-/// How the tree is set.
+/// Settings of the solver.
 #[derive(Clone, Copy)]
 struct Setting {
     limits: bool,

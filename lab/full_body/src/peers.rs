@@ -17,7 +17,7 @@ use crate::{
     judge,
 };
 
-/// What a peer left.
+/// Answer of a peer.
 struct Left {
     /// The pose with its rotations, offsets as they came in.
     pose: Pose,

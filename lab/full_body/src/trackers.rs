@@ -95,9 +95,9 @@ fn bend(pose: &Pose, limb: [JointId; 3]) -> (judge::V, f64) {
     (unit(across), judge::dot(unit(upper), unit(lower)).clamp(-1.0, 1.0).acos())
 }
 
-/// What is to be reached (no published bounds were at hand; feet: within half a foot's width of where they stood): the
-/// share of trackers that are met, degrees of the elbows' directions in the mean and at the 95th percentile, the same
-/// of knees, metres that a foot goes at the 95th percentile.
+/// Bounds (none published were found; feet: within half a foot's width of where they stood): the share of trackers that
+/// are met, the error of the elbows' directions in degrees (mean and 95th percentile), the same of the knees, and the
+/// motion of a foot in metres (95th percentile).
 struct Bounds {
     met: f64,
     elbow: [f64; 2],

@@ -20,7 +20,7 @@ use crate::Outcome;
 /// Clips longer than this are not planted here: they are sound, but a run has thousands of cases.
 const LONGEST: f32 = 60.0;
 
-/// What is walked on rises along Z by this angle, in radians.
+/// Slope of the ground along Z, in radians.
 const SLOPE: f32 = 0.2;
 
 /// glTF, GLB and VRM: as a figure and as a ground, planted, written, and read again.

@@ -28,7 +28,7 @@ use std::{
 pub use command::clean;
 pub use usage::cpu;
 
-/// What became of an input that broke nothing.
+/// Outcome of an input that broke nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It was refused.
@@ -39,12 +39,12 @@ pub enum Outcome {
     Done,
 }
 
-/// What takes bytes.
+/// A target: a function of bytes.
 #[derive(Clone, Copy)]
 pub struct Target {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// Sound inputs, small and made for this: what is mutated. Without any, inputs are random bytes.
+    /// Small valid inputs to mutate. Without any, inputs are random bytes.
     pub seeds: &'static [&'static [u8]],
     /// Words that make trouble in this kind of text.
     pub words: &'static [&'static str],
@@ -96,10 +96,10 @@ pub fn most_bytes(input: usize) -> u64 {
     300_000_000u64.max(20 * input as u64)
 }
 
-/// What an input took.
+/// Outcome and cost of an input.
 #[derive(Clone, Debug)]
 pub struct Judged {
-    /// What became of it, or in a few words what it broke.
+    /// The outcome, or a short description of the fault.
     pub result: Result<Outcome, String>,
     /// Processor time.
     pub time: Duration,

@@ -116,7 +116,7 @@ fn run_files(asked: &Asked) -> io::Result<bool> {
     Ok(sound)
 }
 
-/// What is being judged, for the one who watches.
+/// The input under test, for the watchdog.
 struct Current {
     since: Duration,
     case: u64,

@@ -333,7 +333,7 @@ fn find_block(bytes: &[u8], at: usize) -> Option<(Range<usize>, Range<usize>)> {
             depth += i32::from(b == open) - i32::from(b == close);
             depth == 0
         })?;
-    // What it is called stands before it: a key, or a line.
+    // Its name stands before it: a key, or a line.
     let before = bytes[..start].iter().rposition(|b| b"{}[],".contains(b)).map_or(0, |n| n + 1);
     let named = if start - before < 60 && open == b'{' { before } else { start };
     Some((named..end + 1, start + 1..end))

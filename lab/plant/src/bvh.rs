@@ -118,7 +118,7 @@ impl Bvh {
             for (j, node) in nodes.iter().enumerate() {
                 let gap =
                     node.map_or(f64::INFINITY, |n| (theirs[n].translation - ours[j].translation).length());
-                // What is no number must not be passed over.
+                // NaN must not be passed over.
                 far[j] = if gap.is_nan() { f64::INFINITY } else { far[j].max(gap) };
             }
         }

@@ -9,7 +9,7 @@ use crate::figure::{
 
 /// A clip of a file.
 pub struct Case {
-    /// How the table calls it.
+    /// Name in the table.
     pub name: &'static str,
     /// The file inside the data folder; none for the sample that is built into the command.
     pub file: Option<&'static str>,
@@ -25,7 +25,7 @@ pub struct Case {
 
 /// A ground and what may happen on it.
 pub struct GroundCase {
-    /// How the table calls it.
+    /// Name in the table.
     pub name: &'static str,
     /// The command's options.
     pub arguments: &'static [&'static str],

@@ -6,7 +6,7 @@ use crate::{
     scene::Scene,
 };
 
-/// How the table below names a joint.
+/// A joint as the table below names it.
 #[derive(Clone, Copy, Debug)]
 pub enum Joint {
     /// By name.

@@ -60,8 +60,8 @@ impl String {
     }
 }
 
-/// How much further than in the clip a foot is lifted over the taut string, at the most, in each of its
-/// steps: the key where it is lifted the furthest, and by how much more (metres). `stands` says at which keys
+/// Largest lift of a foot over the taut string beyond that of the clip, for each of its steps: the key of the
+/// largest lift, and the difference in metres. `stands` says at which keys
 /// heel or ball stand; `floor` is the clip's.
 pub fn lifts(
     planted: &[Sole],

@@ -35,7 +35,7 @@ impl Ground {
         ground
     }
 
-    /// How many triangles there are.
+    /// Number of triangles.
     pub fn len(&self) -> usize {
         self.triangles.len()
     }
@@ -51,7 +51,7 @@ impl Ground {
             .reduce(f64::max)
     }
 
-    /// How far inside the ground a point is: 0 above the surface under it, else the distance to the nearest surface. A
+    /// Depth of a point inside the ground: 0 above the surface under it, else the distance to the nearest surface. A
     /// point just behind a riser is as deep as it is behind it, however high the tread above it.
     pub fn depth(&self, p: V3, reach: f64) -> f64 {
         let Some(height) = self.height(p, reach) else { return 0.0 };

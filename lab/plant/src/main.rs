@@ -208,7 +208,7 @@ fn build(repository: &Path) -> Result<PathBuf, String> {
 
 /// Runs the command for one row.
 fn plant(sinew: &Path, case: &Case, ground: &GroundCase, data: &Path, file: &Path) -> Result<(), String> {
-    // What an earlier run left must not be taken for this one's.
+    // The output of an earlier run must not be taken for this one's.
     let _ = std::fs::remove_file(file);
     let output = Command::new(sinew)
         .args(case.arguments(ground, data, file, &file.with_extension("json")))

@@ -13,7 +13,7 @@ use crate::{
     scene::{Clip, Local, Scene},
 };
 
-/// What was found. Metres, seconds, radians.
+/// Measurements, in metres, seconds and radians.
 #[derive(Clone, Debug, Default)]
 pub struct Measures {
     /// Keys of the planted clip.
@@ -24,7 +24,7 @@ pub struct Measures {
     pub deep_99: f64,
     /// Largest gap between a planted point and the ground under it.
     pub gap: f64,
-    /// How much deeper, or higher, it gets half-way between keys.
+    /// Largest further depth or height half-way between keys.
     pub between: f64,
     /// Mean speed of planted points, metres a second.
     pub slide: f64,
@@ -48,14 +48,14 @@ pub struct Measures {
     pub bend: f64,
     /// Times at which a leg is straight that the clip has bent.
     pub straight: Vec<f64>,
-    /// How much further than in the clip a foot is lifted in its steps over the taut string, at
-    /// the most, for a figure of 1.8 m.
+    /// Largest lift of a stepping foot over the taut string beyond that of the clip, for a figure of
+    /// 1.8 m.
     pub lift: f64,
     /// The lowest that the hips are over the ground under the body, over their height in the clip at the same time.
     pub hips: f64,
     /// Largest difference of a leg joint's offset or scale from the clip's.
     pub offsets: f64,
-    /// How often a planted point had no ground under it.
+    /// Number of times a planted point had no ground under it.
     pub off_ground: usize,
     /// Where the largest of each was, by column.
     pub places: BTreeMap<&'static str, Largest>,
@@ -122,7 +122,7 @@ impl Stance {
     fn is_on_ball(&self, ground: &Ground, leg: &Leg, height: f64) -> bool {
         // Height over the ground; the last tread may lie deep below a heel that hangs.
         let over = |p: V3| ground.height(p, REACH * leg.length).map_or(f64::MAX, |h| p.y - h);
-        // What a shoe and a foot give way by, for a grown figure of 1.8 m.
+        // Compression of shoe and foot, for a grown figure of 1.8 m.
         let give = 0.013 * height / 1.8;
         const POINTS: u32 = 400;
         let whole = (self.ball - self.heel).length() + (self.tip - self.ball).length();
@@ -305,11 +305,11 @@ fn stance(scene: &Scene, clip: &Clip, t: f64, moved: V3, leg: &Leg) -> Stance {
     }
 }
 
-/// How far above a point the ground may rise and still be the ground under it, in leg lengths.
+/// Height above a point up to which ground counts as the ground under it, in leg lengths.
 const REACH: f64 = 0.5;
 
 impl Measures {
-    /// How low the hips come. `hips` are those of each leg, planted and given, at each key; `floor` is the clip's.
+    /// Measures the lowest hips. `hips` are those of each leg, planted and given, at each key; `floor` is the clip's.
     fn body(&mut self, times: &[f64], hips: &[(Vec<V3>, Vec<V3>)], floor: f64, ground: &Ground, leg: f64) {
         self.hips = f64::INFINITY;
         let middle = |all: [V3; 2]| all[0].lerp(all[1], 0.5);
@@ -409,7 +409,7 @@ struct Path {
     name: String,
     /// Where it is at each key.
     places: Vec<V3>,
-    /// How far above the ground it is at each key; none where there is no ground.
+    /// Height above the ground at each key; `None` without ground.
     above: Vec<Option<f64>>,
     /// The same half-way from each key to the next.
     above_halfway: Vec<Option<f64>>,

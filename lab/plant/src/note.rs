@@ -12,7 +12,7 @@ use crate::{
 pub struct Note {
     /// The clip that was planted.
     pub source: Option<String>,
-    /// How often it is played.
+    /// Number of times the clip is played.
     #[serde(default = "one")]
     pub cycles: u32,
     /// Length of one round in seconds.
@@ -118,7 +118,7 @@ impl Note {
         times
     }
 
-    /// How far the figure has travelled at a time.
+    /// Travel of the figure until a time.
     pub fn travelled(&self, t: f64) -> V3 {
         v3(self.travel[0], self.travel[1], self.travel[2]) * t
     }

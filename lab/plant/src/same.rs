@@ -7,7 +7,7 @@ use crate::{
     scene::{Local, Scene},
 };
 
-/// What differs, in words; empty where nothing does.
+/// The differences in words; empty if there are none.
 pub fn differences(given: &Scene, written: &Scene) -> Vec<String> {
     let mut all = Differences(Vec::new());
     all.nodes(given, written);

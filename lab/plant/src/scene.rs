@@ -10,7 +10,7 @@ use crate::{
     track::{Channel, Values},
 };
 
-/// What a node does to its children, relative to its parent.
+/// Local transform of a node.
 #[derive(Clone, Copy, Debug)]
 pub enum Local {
     /// Three parts, which clips may move.
@@ -36,7 +36,7 @@ pub struct Clip {
     pub name: String,
     /// Tracks of single properties.
     pub channels: Vec<Channel>,
-    /// What the writer noted beside it.
+    /// The writer's note.
     pub extras: Option<serde_json::Value>,
 }
 

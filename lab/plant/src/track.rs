@@ -4,7 +4,7 @@ use gltf::animation::Interpolation;
 
 use crate::maths::{Quat, V3, quat_unit, slerp};
 
-/// What the keys hold. A cubic track holds three values a key: in-tangent, value, out-tangent.
+/// Values of the keys. A cubic track holds three values a key: in-tangent, value, out-tangent.
 #[derive(Clone, Debug)]
 pub enum Values {
     /// Places relative to the parent.
@@ -22,7 +22,7 @@ pub enum Values {
 pub struct Channel {
     /// The node.
     pub node: usize,
-    /// What lies between keys.
+    /// Interpolation between keys.
     pub interpolation: Interpolation,
     /// Key times in seconds.
     pub times: Vec<f64>,

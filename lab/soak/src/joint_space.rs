@@ -30,7 +30,7 @@ enum Kind {
     Follower(PathFollower),
 }
 
-/// What one batch solves with.
+/// Rig, solver and buffers of one batch.
 struct Bench {
     rig: Rig,
     compiled: SkeletonMechanism,
@@ -60,7 +60,7 @@ fn target(at: Vec3, r: &mut Noise) -> LinkTarget {
     }
 }
 
-/// How far values are out of their ranges, and swings out of their ellipses where they are compiled from a rig's.
+/// Excess of values over their ranges, and of swings over their ellipses if these are compiled from a rig's.
 fn out(m: &Mechanism, values: &[f64]) -> Vec<f64> {
     let of = |(dof, v): (&sinew::mechanism::NamedDof, &f64)| {
         (v - dof.dof.range.max).max(dof.dof.range.min - v).max(0.0)
@@ -125,8 +125,8 @@ fn frame(pose: &Pose, joint: JointId) -> DMat3 {
     })
 }
 
-/// How far a link is from a target, by the pose that the values make: metres and radians. With how exactly both are known;
-/// none where f32 does not tell a place, or for targets that are judged otherwise.
+/// Distance of a link from a target in the pose that the values make, in metres and radians, with the uncertainty of both;
+/// `None` where f32 does not resolve a position, or for targets that are judged otherwise.
 ///
 /// Joint space takes sizes s (1 + E) of axes, with |E| at most e, for the one size s. What is below is linear in each such
 /// matrix: a place d away is off by e d, a frame's column by e of its length; the angle read from skew part and trace of a
@@ -483,7 +483,7 @@ fn written(
 ) -> bool {
     let (rig, compiled) = (&bench.rig, &bench.compiled);
     let came = pose.clone();
-    // What is beyond f32 can be solved for, but not be written, or makes places that are.
+    // Values beyond f32 can be solved for, but neither they nor positions beyond f32 can be written.
     let far = |(d, v): (&sinew::mechanism::NamedDof, &f64)| d.slides() && v.abs() > 1e20;
     let far = compiled.mechanism().dofs().iter().zip(values).any(far);
     let refused = compiled.write(values, pose);
@@ -515,8 +515,8 @@ fn written(
         if came.local(id).rotation == put.local(id).rotation || !turns(came.local(id).rotation) {
             continue;
         }
-        // What a joint cannot do is as the mechanism has it, wherever its values changed: it may have been compiled from a
-        // pose that is out of that itself.
+        // Rotations that a joint cannot make are those of the mechanism, which may have been compiled from a pose that has
+        // such rotations itself.
         let base = judge::excess(&unlimited(joint), rest, bench.base.local(id));
         if base.iter().any(|out| *out > 1e-6) {
             continue;
@@ -552,7 +552,7 @@ fn unlimited(joint: &Joint) -> Joint {
     Joint { turning, ..*joint }
 }
 
-/// How far out of its limits a joint's values let the pose be, in radians.
+/// Excess over its limits, in radians, that a joint's values allow in the pose.
 ///
 /// Each angle that is outside its range by e (on the circle) is within after a turn of e about one axis. Rotations of which
 /// one factor is turned by e are e apart, so that the least turn that leads a product of turns about axes within is at most

@@ -34,7 +34,7 @@ const BATCH: u64 = 64;
 /// One batch in so many is hostile.
 const HOSTILE: u64 = 4;
 
-/// What limits are kept to, in radians.
+/// Promised tolerance of limits, in radians.
 const PROMISE: f64 = 1e-5;
 
 /// Makes a batch of solves from a seed.

@@ -17,7 +17,7 @@ use crate::{
     solvers::{Solver, Task},
 };
 
-/// What places in f32 are uncertain by, as a part of the largest coordinates on the way to them and of the goal's.
+/// Uncertainty of positions in f32, as a share of the largest coordinate among the chain's joints and the goal.
 const ROUNDING: f64 = 4e-6;
 
 /// Metres that no chain is stretched beyond.
@@ -87,7 +87,7 @@ struct Space {
     inverse: DAffine3,
     /// The size of its matrix.
     norm: f64,
-    /// What places are uncertain by, in that space.
+    /// Uncertainty of positions in that space.
     rounding: f64,
 }
 
@@ -209,8 +209,8 @@ fn chain(
         };
         Some((off, turn))
     };
-    // What is met within its tolerances is met: a place may be left for a rotation, and both for a pole. (With a soft zone
-    // that is the place it draws in, from which the goal itself, and so the report, may be further.)
+    // Within its tolerances a goal counts as met: a position may yield to a rotation, and both to a pole. (In a soft zone
+    // the softened position counts; the goal itself, and so the report, may be further from it.)
     let (off, angle) = missing(pose, &is)?;
     let met = off <= f64::from(report.position_tolerance) && angle <= f64::from(report.rotation_tolerance);
     if turned && (met || report.reached()) {

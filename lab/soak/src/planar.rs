@@ -30,7 +30,7 @@ pub const ALL: [&str; 8] = [
     "planar with direction",
 ];
 
-/// How far an angle is outside of a joint's limits.
+/// Excess of an angle over its joint's limits.
 fn excess(bone: &Bone2d) -> f64 {
     let Some((from, to)) = bone.limits else { return 0.0 };
     let angle = f64::from(bone.angle);
@@ -52,7 +52,7 @@ fn power(r: &mut Noise, from: f32, to: f32) -> f32 {
     10f32.powf(r.between(from, to))
 }
 
-/// What a chain is made of.
+/// Rest state of a chain.
 struct Rig {
     root: Vec2,
     base: f32,
@@ -162,7 +162,7 @@ fn settings(which: usize, hostile: bool, r: &mut Noise) -> Options2d {
     s.with_method(method).with_max_iterations(iterations).with_max_restarts(restarts)
 }
 
-/// What of them there is for a chain with a direction.
+/// The options that a chain with a direction has.
 fn directed(s: &Options2d) -> DirectedOptions2d {
     DirectedOptions2d::new()
         .with_influence(s.influence)
@@ -460,7 +460,7 @@ fn limbs(seed: u64, hostile: bool, r: &mut Noise, tally: &mut Tally) {
         if end.distance(limb.end.as_dvec2()) > 3e-6 * (places + f64::from(a + b)) {
             tally.find(Fault::Length, || tag("angles and places differ"));
         }
-        // What is in reach is met, and what is not is as far out as the bones say.
+        // A goal in reach is met; of others, the residual is the distance out of reach.
         let (a, b) = (f64::from(a), f64::from(b));
         let far = goal.as_dvec2().distance(root);
         let by = (far - a - b).max((a - b).abs() - far).max(0.0).min(f64::from(f32::MAX));

@@ -122,7 +122,7 @@ pub fn batch(seed: u64, tally: &mut Tally) {
         if n % 4 < 2 || points.len() != count + 1 {
             let straight = r.below(4) == 0;
             points = place(&mut r, straight);
-            // What comes in need not have the point chain's lengths.
+            // Input points need not have the point chain's lengths.
             if hostile && r.below(8) == 0 {
                 let by = power(&mut r, -6.0, 6.0);
                 points.iter_mut().for_each(|p| *p *= by);
@@ -217,7 +217,7 @@ pub fn batch(seed: u64, tally: &mut Tally) {
                 tag(&format!("{grew}, {report:?}: {point_chain:?}, {options:?}, {start:?}"))
             });
         }
-        // What has not moved keeps what it came with: a point chain reads only directions.
+        // Points that did not move keep their input lengths: a point chain reads only directions.
         if points == start {
             continue;
         }

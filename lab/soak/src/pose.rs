@@ -264,7 +264,7 @@ fn lengths(
     let Some(stretch) = solver.stretch(task) else { return };
     for id in rig.skeleton.joints() {
         let (was, is) = (start.local(id), pose.local(id));
-        // What came in broken is beside the solver's joints, and was left alone.
+        // Joints with invalid input are not the solver's, and were not changed.
         let placed = |t: &JointTransform| bits(&JointTransform { rotation: Quat::IDENTITY, ..*t });
         if placed(was) == placed(is) {
             continue;
@@ -302,7 +302,7 @@ fn slid(rig: &Rig, id: JointId, was: &JointTransform, is: &JointTransform) -> bo
     let rest = rig.skeleton.rest(id);
     let m = judge::matrix(rest.rotation);
     let way = |t: &JointTransform| (t.translation.as_dvec3() - rest.translation.as_dvec3()).to_array();
-    // What came in far out rounds as far out, wherever it slides.
+    // A large input translation rounds by its own size, wherever the joint slides.
     let length = |t: &JointTransform| f64::from(t.translation.length());
     let size = length(was) + length(is) + 2.0 * length(rest);
     // And where it slid on its way.

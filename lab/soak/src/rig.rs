@@ -13,7 +13,7 @@ use sinew::{
 
 use common::Noise;
 
-/// What joints a skeleton gets.
+/// Kinds of joints of a skeleton.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Freedom {
     Free,

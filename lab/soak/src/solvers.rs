@@ -67,7 +67,7 @@ stretching!(Auto, Ccd, DampedLeastSquares, Fabrik, FreeChain);
 pub struct BodyOptions {
     pub plain: FullBodyOptions<'static>,
     pub support: Vec<Vec3>,
-    /// What the balance has besides its support.
+    /// Balance options apart from the support.
     pub balance: Option<Balance<'static>>,
 }
 
@@ -381,7 +381,7 @@ impl Solver {
         }
     }
 
-    /// What goes on from the last pose begins anew: the pose was put elsewhere.
+    /// Resets states that continue from the last pose, as the pose was replaced.
     pub fn begin(&mut self, pose: &Pose, rig: &Rig) {
         match self {
             Self::Drag(drag, pins) => {
@@ -437,7 +437,7 @@ impl Solver {
         }
     }
 
-    /// What is asked of it for one goal at `at` (and others nearby, where there are several), turned and weighed at random.
+    /// A random task for one goal at `at`, with further goals nearby for solvers that have several.
     pub fn task(&self, pose: &Pose, at: Vec3, rig: &Rig, r: &mut Noise) -> Task {
         let mut goal = Goal::position(at);
         if r.below(4) == 0 {
@@ -629,7 +629,7 @@ impl ChainSolving {
     }
 }
 
-/// What is asked of a solver once.
+/// Task of one solve.
 #[derive(Clone, Debug, Default)]
 pub struct Task {
     /// The first goal, and those of a tree's other tips.

@@ -1,6 +1,6 @@
 //! Counts of findings.
 
-/// What a solve may break.
+/// A promise that a solve broke.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fault {
     NotFinite,

@@ -93,7 +93,7 @@ pub fn point(points: &[V], piece: usize, t: f64) -> V {
     mix(b[0], b[1], 1, 2)
 }
 
-/// How far a place is from the curve.
+/// Distance of a point from the curve.
 pub fn off(points: &[V], place: V) -> f64 {
     const STEPS: usize = 40;
     let far = |u: f64| {

@@ -53,14 +53,14 @@ impl Snake {
     }
 }
 
-/// How the curve lies and moves, in lengths of the chain.
+/// Shape and motion of the curve, in chain lengths.
 #[derive(Clone, Copy, Debug)]
 pub struct Ring {
     pub name: &'static str,
-    /// How far each point goes up and down, and to and fro.
+    /// Amplitude of each point's vertical and horizontal motion.
     pub high: f64,
     pub wide: f64,
-    /// How often a point swings while the snake goes once round.
+    /// Swings of a point while the snake goes once round.
     pub swings: f64,
 }
 

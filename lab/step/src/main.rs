@@ -66,7 +66,7 @@ fn agrees(apart: &Apart) -> bool {
     apart.rms <= RMS && apart.most <= MOST
 }
 
-/// What is said of all rows about one rate in one mode.
+/// Summary of all rows for one rate in one mode.
 #[derive(Clone, Copy, Default)]
 struct Sum {
     held: usize,

@@ -14,7 +14,7 @@ pub struct Points {
     pub planted: [Vec<Vec3>; 2],
 }
 
-/// What was found, in metres and m/s.
+/// Measurements, in metres and m/s.
 #[derive(Clone, Copy, Default)]
 pub struct Quality {
     /// The 99th percentile of how deep a point in contact is under the ground.

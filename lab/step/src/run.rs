@@ -15,7 +15,7 @@ use crate::{
     walker::Walker,
 };
 
-/// What the game tells the foot planter.
+/// Information that the game gives the foot planter.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Mode {
     /// The animation at every tick, as `FootPlanter::step_with` does.
@@ -40,7 +40,7 @@ pub struct Run {
     pub rate: f64,
     /// Each foot's ankle in the world, by frame.
     pub ankles: Vec<Vec<Vec3>>,
-    /// How well they stand.
+    /// Quality of the contacts.
     pub quality: Quality,
     /// Median microseconds of a step.
     pub step: f64,
@@ -118,7 +118,7 @@ impl Run {
     }
 }
 
-/// How far the ankles of two runs are apart, in metres.
+/// Distances between the ankles of two runs, in metres.
 #[derive(Clone, Copy, Default)]
 pub struct Apart {
     /// Root mean square.
@@ -150,8 +150,8 @@ impl Apart {
     }
 }
 
-/// How far the animation's ankles at thirty ticks a second are from what frames at a rate tell of them, at most, in
-/// metres: by the straight line between two frames or the cubic through four, whichever is nearer each time. No rule that
+/// Largest distance, in metres, of the animation's ankles at thirty ticks a second from those interpolated between
+/// frames at a rate: by the straight line between two frames or the cubic through four, whichever is nearer each time. No rule that
 /// knows the frames alone can choose better between the two.
 pub fn untold(walker: &Walker, rate: f64) -> f64 {
     const BEATS: f64 = 30.0;

@@ -13,7 +13,7 @@ use sinew_files::{Model, ReadOptions, sample};
 
 /// A clip of a file, or the sample.
 pub struct Case {
-    /// How the table calls it.
+    /// Name in the table.
     pub name: &'static str,
     file: Option<&'static str>,
     clip: Option<&'static str>,
@@ -48,7 +48,7 @@ pub const CASES: &[Case] = &[
     case("m2m-squat", Some("gltf/m2m_human_sample-rig.glb"), None, None),
 ];
 
-/// What walks.
+/// A figure and its clip.
 pub struct Walker {
     /// The figure.
     pub figure: Figure,
@@ -84,7 +84,7 @@ impl Walker {
         Ok(Some(Self { figure, rest, clip, analysis }))
     }
 
-    /// How long it walks, in seconds.
+    /// Duration of the walk, in seconds.
     pub fn duration(&self) -> f64 {
         f64::from(self.analysis.cycle) * f64::from(self.analysis.cycles)
     }
@@ -104,12 +104,12 @@ impl Walker {
         self.analysis.pelvis[0].with_y(self.analysis.floor())
     }
 
-    /// How far it goes.
+    /// Horizontal length of the walk, in metres.
     pub fn length(&self) -> f32 {
         (self.analysis.pelvis[self.analysis.len() - 1] - self.analysis.pelvis[0]).with_y(0.0).length()
     }
 
-    /// Which way.
+    /// Direction of the walk.
     pub fn heading(&self) -> Vec3 {
         walk_heading(&self.analysis)
     }

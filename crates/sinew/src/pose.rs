@@ -400,6 +400,12 @@ impl Pose {
         self.skeleton.parent(joint).map_or(Frame::IDENTITY, |p| self.model[p.index()])
     }
 
+    /// The joint's frame, and the largest absolute coordinates that [`Pose::extent`] is the maximum of, as of the last
+    /// [`Pose::update`].
+    pub(crate) fn frame_and_extent(&self, joint: JointId) -> (Frame, Vec4) {
+        (self.model[joint.index()], self.extent[joint.index()])
+    }
+
     /// The joint's position in model space.
     #[inline]
     pub fn position(&self, joint: JointId) -> Vec3 {
@@ -549,7 +555,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    const IDENTITY: Self = Self { x: Vec4::X, y: Vec4::Y, z: Vec4::Z, at: Vec4::ZERO };
+    pub const IDENTITY: Self = Self { x: Vec4::X, y: Vec4::Y, z: Vec4::Z, at: Vec4::ZERO };
 
     /// The frame of a child, with this frame as its parent's. The vector's first lane is twice the difference from 1 of the
     /// squared length of the child's rotation.
@@ -558,7 +564,7 @@ impl Frame {
     /// and m the same with differences. The first lane of d holds two of the quaternion's squares. The last lane, which
     /// no column uses, holds the other two.
     #[inline(always)]
-    fn below(&self, local: &JointTransform) -> (Self, Vec4) {
+    pub fn below(&self, local: &JointTransform) -> (Self, Vec4) {
         let q = local.rotation;
         let q = Vec4::new(q.x, q.y, q.z, q.w);
         let q2 = q + q;

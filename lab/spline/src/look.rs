@@ -10,8 +10,9 @@ use sinew::{
 
 use crate::judge::{self, V};
 
-/// Hips, three of the spine, neck, head and two eyes; and the look-at of all but the hips.
-fn figure() -> (Arc<Skeleton>, Vec<JointId>, LookAt) {
+/// Hips, three of the spine, neck, head and two eyes; and the look-at of all but the hips. With `arms`, two arms of four
+/// joints with five fingers of three hang below the upper chest.
+fn figure(arms: bool) -> (Arc<Skeleton>, Vec<JointId>, LookAt) {
     let mut b = Skeleton::builder();
     let at = |y, z| JointTransform::from_translation(Vec3::new(0.0, y, z));
     let mut last = b.add("hips", None, at(1.0, 0.0));
@@ -21,6 +22,16 @@ fn figure() -> (Arc<Skeleton>, Vec<JointId>, LookAt) {
     }
     for (name, x) in [("eye.L", 0.032), ("eye.R", -0.032)] {
         b.add(name, Some(last), JointTransform::from_translation(Vec3::new(x, 0.09, 0.08)));
+    }
+    for side in if arms { &[1.0f32, -1.0][..] } else { &[] } {
+        let mut add = |name, above, x, z| {
+            b.add(name, Some(above), JointTransform::from_translation(Vec3::new(x * side, 0.0, z)))
+        };
+        let arm = (0..4).fold(UPPER_CHEST, |above, i| add(format!("arm {i}, {side}"), above, 0.2, 0.0));
+        for finger in 0..5 {
+            let name = |i| format!("finger {finger} {i}, {side}");
+            (0..3).fold(arm, |above, i| add(name(i), above, 0.03, 0.01 * finger as f32));
+        }
     }
     let (skeleton, ids) = b.build().expect("a figure is a skeleton");
     let part = |i: usize, share, cone| LookJoint::new(ids[i]).with_share(share).with_cone(cone);
@@ -32,6 +43,9 @@ fn figure() -> (Arc<Skeleton>, Vec<JointId>, LookAt) {
     look.set_eyes(&skeleton, &eyes).expect("eyes are below the head");
     (Arc::new(skeleton), ids, look)
 }
+
+/// Index of the joint that arms hang below.
+const UPPER_CHEST: usize = 3;
 
 /// The worst along one way of the target.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,7 +62,7 @@ pub struct Found {
 /// The target goes round on a circle about the eyes, `tilt` radians off level (about the side to side axis), or upright
 /// through the front, the top and the back.
 pub fn run(tilt: f64, upright: bool, dead_zone: f32, steps: usize) -> Found {
-    let (skeleton, ids, mut look) = figure();
+    let (skeleton, ids, mut look) = figure(false);
     look.dead_zone = dead_zone;
     let rest = Pose::rest(&skeleton);
     let (head, turn, _) = judge::frame(&rest, ids[5]);
@@ -96,6 +110,36 @@ pub fn run(tilt: f64, upright: bool, dead_zone: f32, steps: usize) -> Found {
 /// Most radians that a joint may turn for each that the target goes: the bound of chains, whose goals go lengths.
 pub const BOUND: f64 = 8.0;
 
+/// Most that 38 joints of two arms may add to a look: they are read once and updated once.
+pub const ARMS_BOUND: f64 = 1.35;
+
+/// Time of a look of a figure with arms and fingers, over that without, as the target goes once round: the median over
+/// rounds that take turns.
+pub fn arms(steps: usize) -> f64 {
+    let figures = [false, true].map(figure);
+    let rests = [0, 1].map(|i| Pose::rest(&figures[i].0));
+    let mut ratios = Vec::new();
+    for _ in 0..21 {
+        let micros = [0, 1].map(|i| {
+            let ((_, _, look), mut pose, mut state) = (&figures[i], rests[i].clone(), figures[i].2.state());
+            let mut seconds = 0.0;
+            for step in 0..steps {
+                let (s, c) = (TAU * step as f64 / steps as f64).sin_cos();
+                pose.copy_from(&rests[i]);
+                let target = Vec3::new(2.0 * s as f32, 1.8, 2.0 * c as f32);
+                let start = Instant::now();
+                look.solve(&mut state, &mut pose, target, &Options::new())
+                    .expect("the settings are in order");
+                seconds += start.elapsed().as_secs_f64();
+            }
+            seconds * 1e6 / steps as f64
+        });
+        ratios.push(micros[1] / micros[0]);
+    }
+    ratios.sort_by(f64::total_cmp);
+    ratios[ratios.len() / 2]
+}
+
 /// Runs every way; whether all are within the bound.
 pub fn table(steps: usize) -> bool {
     println!(
@@ -134,5 +178,12 @@ pub fn table(steps: usize) -> bool {
             bounds::bound(&row, "eyes off 1e-3 rad", format!("{:.1e}", f.eyes), f.eyes <= 1e-3);
         }
     }
-    met
+    let ratio = arms(steps / 10);
+    let fits = ratio <= ARMS_BOUND;
+    println!(
+        "with two arms of 19 joints below the upper chest: {ratio:.2} times the time, bound {ARMS_BOUND}{}",
+        if fits { "" } else { "  MISS" }
+    );
+    bounds::bound("look, arms", format!("{ARMS_BOUND} times without"), format!("{ratio:.2}"), fits);
+    met & fits
 }

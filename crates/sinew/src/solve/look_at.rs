@@ -1,5 +1,7 @@
 //! Look-at: spine, neck, head and eyes share the turn towards a target.
 
+mod tree;
+
 use alloc::{string::String, vec::Vec};
 
 use glam::{Quat, Vec3};
@@ -10,13 +12,14 @@ use super::{
     arc::{direction, distance, no_further, off_ray},
     branch, check,
     options::{Options, ROTATION_TOLERANCE},
-    partial::{largest_share, no_further as held, partial},
+    partial::largest_share,
 };
 use crate::{
     JointId, Outcome, Pose, Report, Skeleton, SolveError,
     joint::{Attribute, Attributes, Limits, UnsupportedAttribute, check_honoured},
     math,
 };
+use tree::Tree;
 
 /// A joint of the line from the spine to the head.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -115,16 +118,24 @@ pub struct LookState {
     towards: Option<Vec3>,
     /// The joints of the input pose: written by each solve before it reads them.
     initial: Vec<Initial>,
+    /// The same joints, and those between, as they turn: written by each solve before it reads them.
+    tree: Tree,
 }
 
 /// A joint of a look-at, in the input pose.
 #[derive(Clone, Debug)]
 struct Initial {
     joint: JointId,
+    /// Index of the joint's node.
+    node: usize,
     /// Local rotation.
     rotation: Quat,
-    /// The joint's limits, widened to include `rotation`.
-    limits: Limits,
+    /// The joint's limits, widened to include `rotation`; `None` if they include it.
+    relaxed: Option<Limits>,
+    /// Sine and cosine of half the maximum turn.
+    half: (f32, f32),
+    /// Maximum turn in radians.
+    cone: f32,
     /// For an eye, its looking direction in model space.
     front: Vec3,
 }
@@ -228,6 +239,7 @@ impl LookReport {
 pub struct LookAt {
     line: Vec<LookJoint>,
     eyes: Vec<Eye>,
+    tree: Tree,
     /// The looking direction of the face, in the last joint's local space (any length but zero).
     pub axis: Vec3,
     /// The point between the eyes that the face looks from, in the last joint's local space and its units.
@@ -276,9 +288,11 @@ impl LookAt {
         }
         check_honoured(skeleton, line.iter().map(|p| p.joint), "look-at", HONOURED)?;
         has_direction(skeleton, last.joint, axis)?;
+        let tree = Tree::new(skeleton, line[0].joint, core::iter::once(last.joint));
         Ok(Self {
             line: line.into(),
             eyes: Vec::new(),
+            tree,
             axis,
             offset: Vec3::ZERO,
             dead_zone: 0.0,
@@ -302,14 +316,23 @@ impl LookAt {
         }
         check_honoured(skeleton, eyes.iter().map(|e| e.joint), "look-at", HONOURED)?;
         self.eyes = eyes.into();
+        let ends = eyes.iter().map(|e| e.joint).chain([head]);
+        self.tree = Tree::new(skeleton, self.line[0].joint, ends);
         Ok(())
     }
 
     /// A fresh state for one figure. Only this look-at accepts it, and only until its eyes are changed.
     pub fn state(&self) -> LookState {
-        let (rotation, limits, front) = (Quat::IDENTITY, Limits::FREE, Vec3::ZERO);
-        let initial = self.joints().map(|joint| Initial { joint, rotation, limits, front }).collect();
-        LookState { towards: None, initial }
+        let initial = |joint| Initial {
+            joint,
+            node: self.tree.index(joint),
+            rotation: Quat::IDENTITY,
+            relaxed: None,
+            half: (0.0, 1.0),
+            cone: 0.0,
+            front: Vec3::ZERO,
+        };
+        LookState { towards: None, initial: self.joints().map(initial).collect(), tree: self.tree.clone() }
     }
 
     /// All joints that it may turn: the line, then the eyes.
@@ -334,54 +357,75 @@ impl LookAt {
         pose.update();
         self.check(pose, target)?;
         options.check()?;
-        let LookState { towards, initial } = state;
+        let LookState { towards, initial, tree } = state;
         if !self.joints().eq(initial.iter().map(|i| i.joint)) {
             let (given, wanted) = (initial.len(), self.joints().count());
             return Err(SolveError::State { solver: "look-at", what: "joints", given, wanted });
         }
         let skeleton = pose.skeleton();
-        for Initial { joint, rotation, limits, .. } in initial.iter_mut() {
-            let (local, own) = (pose.local(*joint), skeleton.limits(*joint));
-            let inside = own.excess(local.rotation) <= 1e-5;
-            (*rotation, *limits) = (local.rotation, if inside { *own } else { own.relaxed(local) });
+        let cones = self.line.iter().map(|p| p.cone).chain(self.eyes.iter().map(|e| e.cone));
+        for (initial, cone) in initial.iter_mut().zip(cones) {
+            initial.read(skeleton, pose, cone.min(options.max_turn));
+        }
+        tree.read(pose);
+        let head = initial[self.line.len() - 1].node;
+        let (line, eyes) = initial.split_at_mut(self.line.len());
+        let mut turning = Turning { axis: unit(self.axis), offset: self.offset, head, tree, skeleton };
+        let (eye, front) = turning.face();
+        if front == Vec3::ZERO {
+            let value = self.axis.length();
+            return Err(SolveError::OutOfRange {
+                what: "the looking axis",
+                range: "longer than zero",
+                value,
+            });
+        }
+        check::finite("the position between the eyes", eye)?;
+        for (initial, eye) in eyes.iter_mut().zip(&self.eyes) {
+            initial.front = turning.looks(initial, eye);
         }
         let mut report = LookReport::default();
-        let (eye, front) = self.face(pose)?;
-        for (initial, eye) in initial[self.line.len()..].iter_mut().zip(&self.eyes) {
-            initial.front = looks(pose, eye);
-        }
-        let initial = &initial[..];
         if options.influence > 0.0 {
             // A target far away counts as a direction.
             let near = no_further(target, eye, FURTHEST);
-            let to = self.followed(pose, eye, near - eye, front, towards);
-            report.report.iterations += self.turn_line(pose, initial, eye + to, options.max_turn);
-            report.report.iterations += self.turn_eyes(pose, initial, near, options.max_turn);
+            let to = self.followed(&turning, eye, near - eye, front, towards);
+            report.report.iterations += self.turn_line(&mut turning, line, eye + to);
+            report.report.iterations += self.turn_eyes(&mut turning, eyes, near);
             if options.influence < 1.0 {
-                blend(pose, initial, options.influence);
+                turning.blend(line.iter().chain(&*eyes), options.influence);
             }
         }
-        report.report.branch_changed = self.branch_changed(pose, initial, eye, front);
-        self.measure(pose, target, &mut report);
+        report.report.branch_changed = self.branch_changed(&turning, line, eyes, eye, front);
+        self.measure(&turning, eyes, target, &mut report);
         if options.influence <= 0.0 {
             report.report.outcome = Outcome::Converged;
         }
+        tree.write(pose);
         Ok(report)
     }
 
     /// Whether the branch changed since the face was at `was` and looked along `front`. The goal is a direction, of the face
     /// and of each eye; lengths are in units of the distance from the first joint to the face.
-    fn branch_changed(&self, pose: &Pose, initial: &[Initial], was: Vec3, front: Vec3) -> bool {
-        let Ok((eye, now)) = self.face(pose) else { return false };
-        let length = distance(was, pose.position(self.line[0].joint));
-        let moved = if length > 0.0 { distance(was, eye) / length } else { 0.0 };
-        let mut turned = between(front, now).1;
-        for (initial, eye) in initial[self.line.len()..].iter().zip(&self.eyes) {
-            turned = turned.max(between(initial.front, looks(pose, eye)).1);
+    fn branch_changed(
+        &self,
+        turning: &Turning,
+        line: &[Initial],
+        eyes: &[Initial],
+        was: Vec3,
+        front: Vec3,
+    ) -> bool {
+        let (eye, now) = turning.face();
+        if now == Vec3::ZERO {
+            return false;
         }
-        let turn = |i: &Initial| math::angle_between(i.rotation, pose.local(i.joint).rotation);
-        let turn = initial.iter().map(turn).fold(0.0, f32::max);
-        branch::changed(turn, moved, turned)
+        let length = distance(was, turning.tree.position(0));
+        let moved = if length > 0.0 { distance(was, eye) / length } else { 0.0 };
+        let sine = |i: &Initial| branch::sine_between(i.rotation, turning.tree.rotation(i.node));
+        let sine = line.iter().chain(eyes).map(sine).fold(0.0, f32::max);
+        branch::changed_by_sine(sine, moved, || {
+            let turned = |(i, eye): (&Initial, &Eye)| between(i.front, turning.looks(i, eye)).1;
+            eyes.iter().zip(&self.eyes).map(turned).fold(between(front, now).1, f32::max)
+        })
     }
 
     fn check(&self, pose: &Pose, target: Vec3) -> Result<(), SolveError> {
@@ -398,28 +442,11 @@ impl LookAt {
         Ok(())
     }
 
-    /// Position between the eyes and looking direction, in model space.
-    fn face(&self, pose: &Pose) -> Result<(Vec3, Vec3), SolveError> {
-        let frame = pose.model(self.line[self.line.len() - 1].joint);
-        let front = unit(frame.matrix3 * unit(self.axis));
-        if front == Vec3::ZERO {
-            let value = self.axis.length();
-            return Err(SolveError::OutOfRange {
-                what: "the looking axis",
-                range: "longer than zero",
-                value,
-            });
-        }
-        let eye = frame.transform_point3(self.offset);
-        check::finite("the position between the eyes", eye)?;
-        Ok((eye, front))
-    }
-
     /// The vector from the eyes to the point that the line of joints looks at: the target, reduced by the dead zone and by
     /// fading. `towards` is updated.
     fn followed(
         &self,
-        pose: &Pose,
+        turning: &Turning,
         eye: Vec3,
         to_target: Vec3,
         front: Vec3,
@@ -430,25 +457,25 @@ impl LookAt {
         if !(distance > 0.0 && distance.is_finite()) {
             return front;
         }
-        let above = pose.parent_model(self.line[0].joint).matrix3;
-        let above = math::rotation_of(&above);
+        let above = math::rotation_of(&turning.tree.parent_frame(0).linear());
         let to = to_target / distance;
         let last = towards.map_or(front, |d| math::rotate(above, d));
         // Within the dead zone the looking direction stays; beyond it, it is pulled along.
-        let (axis, off) = between(last, to);
-        let looks = match off <= self.dead_zone {
-            true => last,
-            false if self.dead_zone == 0.0 => to,
-            false => math::rotate(math::axis_angle(axis, off - self.dead_zone), last),
+        let looks = if self.dead_zone == 0.0 {
+            to
+        } else {
+            let (axis, off) = between(last, to);
+            let by = (off - self.dead_zone).max(0.0);
+            if by > 0.0 { math::rotate(math::axis_angle(axis, by), last) } else { last }
         };
         *towards = Some(unit(math::rotate(math::conjugate(above), looks)));
         let (axis, off) = between(front, looks);
-        let from = |joint: JointId| math::sqrt((eye - pose.position(joint)).length_squared());
-        let reach = from(self.line[0].joint);
+        let from = |node| math::sqrt((eye - turning.tree.position(node)).length_squared());
+        let reach = from(0);
         // A target as near as the motion of the face itself would be chased round and round. Nearer to the last joint than
         // the face's ray passes it, the face cannot look at a target at all. So the face looks past nearer targets, in their
         // direction.
-        let clear = reach.max(3.0 * from(self.line[self.line.len() - 1].joint));
+        let clear = reach.max(3.0 * from(turning.head));
         let part = self.part(off, distance, reach);
         if part >= 1.0 && self.dead_zone == 0.0 && distance >= clear {
             return to_target;
@@ -465,24 +492,28 @@ impl LookAt {
         near * if left < 1.0 { smooth(left.max(0.0)) } else { 1.0 }
     }
 
-    fn turn_line(&self, pose: &mut Pose, initial: &[Initial], target: Vec3, max_turn: f32) -> u32 {
+    fn turn_line(&self, turning: &mut Turning, line: &[Initial], target: Vec3) -> u32 {
         let mut rounds = 0;
         for _ in 0..ROUNDS {
             let mut turned = false;
-            for (i, (part, from)) in self.line.iter().zip(initial).enumerate() {
-                let Ok((eye, front)) = self.face(pose) else { return rounds };
+            for (i, (part, from)) in self.line.iter().zip(line).enumerate() {
+                let (eye, front) = turning.face();
+                if front == Vec3::ZERO || !eye.is_finite() {
+                    return rounds;
+                }
                 let to_target = target - eye;
                 let last = i + 1 == self.line.len();
                 let turn = if last {
-                    let at = pose.position(part.joint);
+                    let at = turning.tree.position(from.node);
                     aim_ray(&AimRay { offset: eye - at, axis: front, up: None }, target - at).0
                 } else {
                     math::shortest_arc(front, unit(to_target), Vec3::ZERO)
                 };
                 let share = if last { 1.0 } else { part.share };
-                let stirs =
-                    STIRS + UNCERTAIN * pose.extent(part.joint) / math::sqrt(to_target.length_squared());
-                turned |= from.turn(pose, part.cone.min(max_turn), turn, share, stirs);
+                if turning.turn(from, turn, share, math::sqrt(to_target.length_squared())) {
+                    turning.tree.update(from.node..turning.head + 1);
+                    turned = true;
+                }
             }
             rounds += u32::from(turned);
             if !turned {
@@ -492,30 +523,33 @@ impl LookAt {
         rounds
     }
 
-    fn turn_eyes(&self, pose: &mut Pose, initial: &[Initial], target: Vec3, max_turn: f32) -> u32 {
+    fn turn_eyes(&self, turning: &mut Turning, eyes: &[Initial], target: Vec3) -> u32 {
+        let count = turning.tree.len();
+        turning.tree.update(turning.head + 1..count);
         let mut turned = false;
-        for (eye, from) in self.eyes.iter().zip(&initial[self.line.len()..]) {
-            let frame = pose.model(eye.joint);
-            let front = unit(frame.matrix3 * unit(eye.axis));
-            let to_target = target - frame.translation;
+        for (eye, from) in self.eyes.iter().zip(eyes) {
+            let front = turning.looks(from, eye);
+            let at = turning.tree.position(from.node);
+            let to_target = target - at;
             let distance = math::sqrt(to_target.length_squared());
             if front == Vec3::ZERO || !(distance > 0.0 && distance.is_finite()) {
                 continue;
             }
             let (axis, off) = between(front, to_target / distance);
-            let reach = frame.translation - pose.parent_model(eye.joint).translation;
+            let reach = at - turning.tree.parent_frame(from.node).at.truncate();
             let part = self.part(off, distance, math::sqrt(reach.length_squared()));
             // The cone is applied before the fading, which so starts from the cone's edge.
-            let cone = eye.cone.min(max_turn);
-            let turn = math::axis_angle(axis, off.min(cone) * part);
-            let stirs = STIRS + UNCERTAIN * pose.extent(eye.joint) / distance;
-            turned |= from.turn(pose, cone, turn, 1.0, stirs);
+            let turn = math::axis_angle(axis, off.min(from.cone) * part);
+            if turning.turn(from, turn, 1.0, distance) {
+                turning.tree.update(from.node..count);
+                turned = true;
+            }
         }
         u32::from(turned)
     }
 
-    fn measure(&self, pose: &Pose, target: Vec3, report: &mut LookReport) {
-        let Ok((eye, front)) = self.face(pose) else { return };
+    fn measure(&self, turning: &Turning, eyes: &[Initial], target: Vec3, report: &mut LookReport) {
+        let (eye, front) = turning.face();
         let (off, angle) = off_ray(eye, front, target);
         report.face = angle;
         let report = &mut report.report;
@@ -524,9 +558,9 @@ impl LookAt {
             (report.position_residual, report.rotation_residual) = (off, angle);
             report.position_tolerance = ROTATION_TOLERANCE * distance(target, eye);
         }
-        for eye in &self.eyes {
-            let from = pose.model(eye.joint).translation;
-            let (off, angle) = off_ray(from, looks(pose, eye), target);
+        for (eye, initial) in self.eyes.iter().zip(eyes) {
+            let from = turning.tree.position(initial.node);
+            let (off, angle) = off_ray(from, turning.looks(initial, eye), target);
             report.position_residual = report.position_residual.max(off);
             report.rotation_residual = report.rotation_residual.max(angle);
             report.position_tolerance =
@@ -536,55 +570,115 @@ impl LookAt {
     }
 }
 
-impl Initial {
-    /// Turns the joint by a share of a rotation in model space, within a cone and its limits. Returns whether it turned.
-    fn turn(&self, pose: &mut Pose, cone: f32, turn: Quat, share: f32, stirs: f32) -> bool {
+/// The joints as they turn, and the face on the last of the line.
+struct Turning<'a> {
+    /// The looking direction of the face, in the head's local space: a unit vector, or zero.
+    axis: Vec3,
+    /// The point between the eyes, in the head's local space.
+    offset: Vec3,
+    /// Index of the head's node.
+    head: usize,
+    tree: &'a mut Tree,
+    skeleton: &'a Skeleton,
+}
+
+impl Turning<'_> {
+    /// Position between the eyes and looking direction, in model space; the direction is zero for an axis of zero.
+    fn face(&self) -> (Vec3, Vec3) {
+        let frame = self.tree.frame(self.head);
+        let linear = frame.linear();
+        (linear * self.offset + frame.at.truncate(), unit(linear * self.axis))
+    }
+
+    /// Looking direction of an eye, in model space.
+    fn looks(&self, initial: &Initial, eye: &Eye) -> Vec3 {
+        unit(self.tree.frame(initial.node).linear() * unit(eye.axis))
+    }
+
+    /// Turns a joint by a share of a rotation in model space, within its cone and its limits. Returns whether it turned;
+    /// then its frame and those below it are to be updated. The target is `distance` metres away.
+    fn turn(&mut self, from: &Initial, turn: Quat, share: f32, distance: f32) -> bool {
+        let stirs = STIRS + UNCERTAIN * self.tree.extent(from.node) / distance;
         let v = Vec3::new(turn.x, turn.y, turn.z);
         if v.length_squared() <= stirs * stirs || share <= 0.0 {
             return false;
         }
-        let turn = if share < 1.0 { partial(turn, share) } else { turn };
-        let now = pose.local(self.joint).rotation;
-        let turn = math::into_frame(&pose.parent_model(self.joint).matrix3, turn);
-        // Measured from the input pose, and back to the cone's edge.
-        let wanted = held(self.rotation, math::normalize(math::mul(turn, now)), cone);
-        let wanted = self.in_cone(cone, self.limits.clamp(wanted));
-        if math::angle_between(wanted, now) <= STIRS {
+        let turn = if share < 1.0 { shared(turn, share) } else { turn };
+        let now = self.tree.rotation(from.node);
+        let turn = math::into_frame(&self.tree.parent_frame(from.node).linear(), turn);
+        let limits = from.limits(self.skeleton);
+        let held = from.held(math::mul(turn, now));
+        let clamped = limits.clamp(held);
+        // Limits clamp swing and twist separately, which may leave the cone again.
+        let wanted = if clamped == held { held } else { from.in_cone(limits, clamped) };
+        let d = math::mul(math::conjugate(wanted), now);
+        if d.x * d.x + d.y * d.y + d.z * d.z <= (0.5 * STIRS) * (0.5 * STIRS) * (d.w * d.w) {
             return false;
         }
-        pose.set_rotation(self.joint, wanted);
-        pose.update();
+        self.tree.set_rotation(from.node, wanted);
         true
     }
 
-    /// Returns `wanted`, or the part of it that fits into the cone. Limits clamp swing and twist separately, which may leave
-    /// the cone again; the path back to the input pose is within the limits.
-    fn in_cone(&self, cone: f32, wanted: Quat) -> Quat {
-        let Self { rotation, limits, .. } = self;
-        let fits = |q: Quat| math::angle_between(q, *rotation) <= cone + 1e-5;
+    /// Interpolates from the input pose by the fraction `influence`.
+    fn blend<'a>(&mut self, initial: impl Iterator<Item = &'a Initial>, influence: f32) {
+        for initial in initial {
+            let now = self.tree.rotation(initial.node);
+            if now != initial.rotation {
+                let rotation = initial.limits(self.skeleton).blend(initial.rotation, now, influence);
+                self.tree.set_rotation(initial.node, rotation);
+            }
+        }
+        self.tree.update(0..self.tree.len());
+    }
+}
+
+impl Initial {
+    /// Reads the joint from the input pose. `cone` is its maximum turn in radians.
+    fn read(&mut self, skeleton: &Skeleton, pose: &Pose, cone: f32) {
+        let (local, own) = (pose.local(self.joint), skeleton.limits(self.joint));
+        self.rotation = local.rotation;
+        self.relaxed = if own.excess(local.rotation) <= 1e-5 { None } else { Some(own.relaxed(local)) };
+        self.cone = cone;
+        self.half = (math::sin(0.5 * cone), math::cos(0.5 * cone));
+    }
+
+    /// The joint's limits, or if the input pose has it outside, the relaxed ones.
+    fn limits<'a>(&'a self, skeleton: &'a Skeleton) -> &'a Limits {
+        self.relaxed.as_ref().unwrap_or_else(|| skeleton.limits(self.joint))
+    }
+
+    /// `wanted`, of any length, or where it is further from the input pose than the cone, the rotation at the cone's edge
+    /// between them. The edge's sine and cosine give it without trigonometry.
+    fn held(&self, wanted: Quat) -> Quat {
+        let d = math::mul(wanted, math::conjugate(self.rotation));
+        let v = Vec3::new(d.x, d.y, d.z);
+        let (v2, (sine, cosine)) = (v.length_squared(), self.half);
+        if v2 * (cosine * cosine) <= (d.w * d.w) * (sine * sine) {
+            return math::normalize(wanted);
+        }
+        let k = if d.w < 0.0 { -sine } else { sine } / math::sqrt(v2);
+        math::normalize(math::mul(Quat::from_xyzw(v.x * k, v.y * k, v.z * k, cosine), self.rotation))
+    }
+
+    /// Returns `wanted`, or the part of it that fits into the cone: the path back to the input pose is within the limits.
+    fn in_cone(&self, limits: &Limits, wanted: Quat) -> Quat {
+        let fits = |q: Quat| math::angle_between(q, self.rotation) <= self.cone + 1e-5;
         if fits(wanted) {
             return wanted;
         }
         // This many halvings of half a turn reach f32's rounding of rotations.
-        let share = largest_share(22, |share| fits(limits.blend(*rotation, wanted, share)));
-        limits.blend(*rotation, wanted, share)
+        let share = largest_share(22, |share| fits(limits.blend(self.rotation, wanted, share)));
+        limits.blend(self.rotation, wanted, share)
     }
 }
 
-/// Interpolates from the input pose by the fraction `influence`.
-fn blend(pose: &mut Pose, initial: &[Initial], influence: f32) {
-    for Initial { joint, rotation, limits, .. } in initial {
-        let now = pose.local(*joint).rotation;
-        if now != *rotation {
-            pose.set_rotation(*joint, limits.blend(*rotation, now, influence));
-        }
-    }
-    pose.update();
-}
-
-/// Looking direction of an eye, in model space.
-fn looks(pose: &Pose, eye: &Eye) -> Vec3 {
-    unit(pose.model(eye.joint).matrix3 * unit(eye.axis))
+/// The rotation by a share of the angle of `q`, whose vector part is not zero and which turns by at most half a turn.
+fn shared(q: Quat, share: f32) -> Quat {
+    let v = Vec3::new(q.x, q.y, q.z);
+    let sine = math::sqrt(v.length_squared());
+    let half = share * math::atan2(sine, q.w);
+    let v = v * (math::sin(half) / sine);
+    Quat::from_xyzw(v.x, v.y, v.z, math::cos(half))
 }
 
 /// Smoothstep: 0 at 0, 1 at 1, with slope 0 at both.

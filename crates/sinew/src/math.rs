@@ -199,6 +199,19 @@ pub fn swing_twist(q: Quat, axis: Vec3) -> (Quat, Quat) {
 /// Spherical interpolation along the shorter arc, with `t` in \[0, 1\], as glTF prescribes for rotation tracks.
 #[inline]
 pub fn slerp(a: Quat, b: Quat, t: f32) -> Quat {
+    slerp_by(a, b, t, arc_of_cosine)
+}
+
+/// The angle with cosine `d`, and one over its sine.
+#[inline]
+pub(crate) fn arc_of_cosine(d: f32) -> (f32, f32) {
+    let angle = acos(d);
+    (angle, 1.0 / sin(angle))
+}
+
+/// [`slerp`] with `arc_of_cosine`, or with what remembers its results.
+#[inline]
+pub(crate) fn slerp_by(a: Quat, b: Quat, t: f32, arc: impl FnOnce(f32) -> (f32, f32)) -> Quat {
     let mut d = dot(a, b);
     let mut b = b;
     if d < 0.0 {
@@ -209,8 +222,7 @@ pub fn slerp(a: Quat, b: Quat, t: f32) -> Quat {
         // Nearly equal: the chord equals the arc to f32 precision, and sin(angle) would lose digits.
         (1.0 - t, t)
     } else {
-        let angle = acos(d);
-        let s = 1.0 / sin(angle);
+        let (angle, s) = arc(d);
         (sin((1.0 - t) * angle) * s, sin(t * angle) * s)
     };
     normalize(Quat::from_xyzw(

@@ -2,7 +2,10 @@
 
 use std::{fmt::Write as _, path::Path, sync::Arc};
 
-use sinew::{Pose, Skeleton, motion::Clip};
+use sinew::{
+    Pose, Skeleton,
+    motion::{Clip, ClipCursor},
+};
 
 use super::{Bvh, Joint, euler};
 use crate::{FileError, write_whole};
@@ -89,12 +92,12 @@ impl Bvh {
         }
         text +=
             &format!("MOTION{end_of_line}Frames: {frames}{end_of_line}Frame Time: {step_text}{end_of_line}");
-        let mut pose = Pose::rest(skeleton);
+        let (mut pose, mut cursor) = (Pose::rest(skeleton), ClipCursor::default());
         // For each joint, the angles of the frame before, in radians; a joint has at most three.
         let mut angles = vec![[0.0; 3]; self.joints.len()];
         for frame in 0..frames {
             let time = ((start + frame as f64 * step) as f32).min(clip.end());
-            clip.sample(time, &mut pose);
+            clip.sample_from(&mut cursor, time, &mut pose);
             let row_start = text.len();
             for ((id, joint), angles) in skeleton.joints().zip(&self.joints).zip(&mut angles) {
                 self.row(&mut text, joint, pose.local(id), angles)

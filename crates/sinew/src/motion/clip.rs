@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::{JointId, Pose, Skeleton};
 
-use super::Track;
+use super::{Track, track::TrackCursor};
 
 /// Errors of building a clip.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -50,6 +50,21 @@ impl JointTracks {
         Self { joint, translation: None, rotation: None, scale: None }
     }
 
+    fn sample_from(&self, cursors: &mut [TrackCursor; 3], time: f32, pose: &mut Pose) {
+        let [translation, rotation, scale] = cursors;
+        let mut local = *pose.local(self.joint);
+        if let Some(t) = &self.translation {
+            local.translation = t.sample_from(translation, time);
+        }
+        if let Some(r) = &self.rotation {
+            local.rotation = crate::math::normalize(r.sample_from(rotation, time));
+        }
+        if let Some(s) = &self.scale {
+            local.scale = s.sample_from(scale, time);
+        }
+        pose.set_local(self.joint, local);
+    }
+
     /// The key times of each existing track, in seconds.
     fn times(&self) -> impl Iterator<Item = &[f32]> {
         let t = self.translation.as_ref().map(Track::times);
@@ -57,6 +72,14 @@ impl JointTracks {
         let s = self.scale.as_ref().map(Track::times);
         [t, r, s].into_iter().flatten()
     }
+}
+
+/// Remembers where a character's clip was sampled last ([`Clip::sample_from`]). It is a hint: samples have the same bits
+/// with any cursor, also with that of another clip.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClipCursor {
+    /// Translation, rotation and scale of each joint.
+    tracks: Vec<[TrackCursor; 3]>,
 }
 
 /// A named motion of a skeleton's joints.
@@ -142,18 +165,17 @@ impl Clip {
     /// Sets the joints of the clip to their transforms at `time`, in seconds and clamped to the clip. Other joints keep
     /// their transforms. Does not recompute model space: call [`Pose::update`].
     pub fn sample(&self, time: f32, pose: &mut Pose) {
-        for track in &self.tracks {
-            let mut local = *pose.local(track.joint);
-            if let Some(t) = &track.translation {
-                local.translation = t.sample(time);
-            }
-            if let Some(r) = &track.rotation {
-                local.rotation = crate::math::normalize(r.sample(time));
-            }
-            if let Some(s) = &track.scale {
-                local.scale = s.sample(time);
-            }
-            pose.set_local(track.joint, local);
+        for tracks in &self.tracks {
+            tracks.sample_from(&mut Default::default(), time, pose);
+        }
+    }
+
+    /// [`Clip::sample`], with the same bits, from where the cursor's last sample was: for a clip that plays frame by frame.
+    /// The first sample of a clip may allocate.
+    pub fn sample_from(&self, cursor: &mut ClipCursor, time: f32, pose: &mut Pose) {
+        cursor.tracks.resize(self.tracks.len(), Default::default());
+        for (tracks, cursors) in self.tracks.iter().zip(&mut cursor.tracks) {
+            tracks.sample_from(cursors, time, pose);
         }
     }
 }

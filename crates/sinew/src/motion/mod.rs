@@ -5,5 +5,5 @@ mod clip;
 mod track;
 
 pub use bake::{BakeError, Baker};
-pub use clip::{Clip, ClipError, JointTracks};
-pub use track::{Interpolation, Track, TrackError, TrackValue};
+pub use clip::{Clip, ClipCursor, ClipError, JointTracks};
+pub use track::{Interpolation, Track, TrackCursor, TrackError, TrackValue};

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use glam::{Quat, Vec3};
+use glam::{Quat, Vec3, Vec4};
 use thiserror::Error;
 
 use crate::math;
@@ -62,6 +62,12 @@ pub trait TrackValue: Copy {
     fn is_finite_value(&self) -> bool;
     /// Interpolates between two keys, with `t` in \[0, 1\].
     fn linear(a: Self, b: Self, t: f32) -> Self;
+    /// [`TrackValue::linear`], with the same bits. May keep in the cursor what depends on the keys alone.
+    #[inline]
+    fn linear_from(cursor: &mut TrackCursor, a: Self, b: Self, t: f32) -> Self {
+        let _ = cursor;
+        Self::linear(a, b, t)
+    }
     /// The sum of `values[i] * weights[i]`, normalised for rotations.
     fn weighted(values: [Self; 4], weights: [f32; 4]) -> Self;
 }
@@ -70,15 +76,19 @@ pub trait TrackValue: Copy {
 macro_rules! linear {
     ($($kind:ty),*) => {$(
         impl TrackValue for $kind {
+            #[inline]
             fn is_key(&self) -> bool {
                 self.is_finite()
             }
+            #[inline]
             fn is_finite_value(&self) -> bool {
                 self.is_finite()
             }
+            #[inline]
             fn linear(a: Self, b: Self, t: f32) -> Self {
                 a * (1.0 - t) + b * t
             }
+            #[inline]
             fn weighted(v: [Self; 4], w: [f32; 4]) -> Self {
                 v[0] * w[0] + v[1] * w[1] + v[2] * w[2] + v[3] * w[3]
             }
@@ -89,19 +99,51 @@ macro_rules! linear {
 linear!(f32, Vec3);
 
 impl TrackValue for Quat {
+    #[inline]
     fn is_key(&self) -> bool {
         let l = math::dot(*self, *self);
         l > 0.0 && l.is_finite()
     }
+    #[inline]
     fn is_finite_value(&self) -> bool {
         math::dot(*self, *self).is_finite()
     }
+    #[inline]
     fn linear(a: Self, b: Self, t: f32) -> Self {
         math::slerp(a, b, t)
     }
+    #[inline]
+    fn linear_from(cursor: &mut TrackCursor, a: Self, b: Self, t: f32) -> Self {
+        math::slerp_by(a, b, t, |d| cursor.arc(d))
+    }
+    #[inline]
     fn weighted(v: [Self; 4], w: [f32; 4]) -> Self {
-        let sum = |c: fn(&Quat) -> f32| c(&v[0]) * w[0] + c(&v[1]) * w[1] + c(&v[2]) * w[2] + c(&v[3]) * w[3];
-        math::normalize(Quat::from_xyzw(sum(|q| q.x), sum(|q| q.y), sum(|q| q.z), sum(|q| q.w)))
+        // Lanes never mix: the bits are those of four scalar sums.
+        let [a, b, c, d] = v.map(Vec4::from);
+        let sum = a * w[0] + b * w[1] + c * w[2] + d * w[3];
+        math::normalize(Quat::from_vec4(sum))
+    }
+}
+
+/// Remembers where a track was sampled last, so that the next sample nearby needs no search: [`Track::sample_from`]. It is
+/// a hint: samples have the same bits with any cursor, also with that of another track.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TrackCursor {
+    /// Index of the key at or before the last time.
+    key: usize,
+    /// Cosine of the last great arc, which names it, its angle, and one over its sine.
+    arc: (f32, (f32, f32)),
+}
+
+impl TrackCursor {
+    /// [`math::arc_of_cosine`], remembered.
+    #[inline]
+    fn arc(&mut self, cosine: f32) -> (f32, f32) {
+        // A fresh cursor holds 0, and no angle for it.
+        if self.arc.0 != cosine || cosine == 0.0 {
+            self.arc = (cosine, math::arc_of_cosine(cosine));
+        }
+        self.arc.1
     }
 }
 
@@ -182,30 +224,49 @@ impl<T: TrackValue> Track<T> {
     /// The value at `time`, in seconds. Before the first key and for NaN, the first key's value; after the last key, the
     /// last key's.
     pub fn sample(&self, time: f32) -> T {
-        let last = self.times.len() - 1;
-        // NaN fails the comparison, so that the first key is returned.
-        let after = self.times.partition_point(|&t| t <= time);
-        if after == 0 {
-            return self.key(0);
-        }
-        let i = after - 1;
-        if i == last {
-            return self.key(last);
+        self.sample_from(&mut TrackCursor::default(), time)
+    }
+
+    /// [`Track::sample`], with the same bits, from where the cursor's last sample was: without a search if `time` lies
+    /// between the same keys or the next two.
+    #[inline]
+    pub fn sample_from(&self, cursor: &mut TrackCursor, time: f32) -> T {
+        let found = (cursor.key..cursor.key.saturating_add(2)).find(|&i| self.is_after(i, time));
+        let Some(i) = found.or_else(|| self.search(time)) else { return self.key(0) };
+        cursor.key = i;
+        self.after(cursor, i, time)
+    }
+
+    /// Whether key `i` is the last at or before `time`.
+    #[inline]
+    fn is_after(&self, i: usize, time: f32) -> bool {
+        self.times.get(i).is_some_and(|&t| t <= time) && self.times.get(i + 1).is_none_or(|&t| time < t)
+    }
+
+    /// Index of the last key at or before `time`; `None` before the first key and for NaN.
+    #[inline]
+    fn search(&self, time: f32) -> Option<usize> {
+        // NaN fails the comparison.
+        self.times.partition_point(|&t| t <= time).checked_sub(1)
+    }
+
+    /// The value at a time after key `i` and before the next.
+    #[inline]
+    fn after(&self, cursor: &mut TrackCursor, i: usize, time: f32) -> T {
+        if self.interpolation == Interpolation::Step || i + 1 == self.times.len() {
+            return self.key(i);
         }
         let d = self.times[i + 1] - self.times[i];
         let t = (time - self.times[i]) / d;
-        match self.interpolation {
-            Interpolation::Step => self.key(i),
-            Interpolation::Linear => T::linear(self.key(i), self.key(i + 1), t),
-            Interpolation::Cubic => {
-                let (t2, t3) = (t * t, t * t * t);
-                let (a, b) = (&self.values[3 * i..3 * i + 3], &self.values[3 * i + 3..3 * i + 6]);
-                T::weighted(
-                    [a[1], a[2], b[1], b[0]],
-                    [2.0 * t3 - 3.0 * t2 + 1.0, d * (t3 - 2.0 * t2 + t), 3.0 * t2 - 2.0 * t3, d * (t3 - t2)],
-                )
-            }
+        if self.interpolation == Interpolation::Linear {
+            return T::linear_from(cursor, self.values[i], self.values[i + 1], t);
         }
+        let (t2, t3) = (t * t, t * t * t);
+        let (a, b) = (&self.values[3 * i..3 * i + 3], &self.values[3 * i + 3..3 * i + 6]);
+        T::weighted(
+            [a[1], a[2], b[1], b[0]],
+            [2.0 * t3 - 3.0 * t2 + 1.0, d * (t3 - 2.0 * t2 + t), 3.0 * t2 - 2.0 * t3, d * (t3 - t2)],
+        )
     }
 }
 

@@ -5,7 +5,10 @@ use alloc::{string::String, vec::Vec};
 use glam::Vec3;
 
 use super::{Contacts, Figure, FootSample, Interval, PlanError};
-use crate::{Pose, math, motion::Clip};
+use crate::{
+    Pose, math,
+    motion::{Clip, ClipCursor},
+};
 
 /// One foot over the clip, sample by sample.
 #[derive(Clone, Debug, Default)]
@@ -178,8 +181,9 @@ impl ClipAnalysis {
         let count = math::floor(seconds / self.step + 1e-3) as usize + 1;
         self.pelvis.clear();
         self.feet = alloc::vec![FootCurve::default(); figure.legs().len()];
+        let mut cursor = ClipCursor::default();
         for i in 0..count {
-            clip.sample(self.clip_time(i), pose);
+            clip.sample_from(&mut cursor, self.clip_time(i), pose);
             pose.update();
             let moved = self.travel * (i as f32 * self.step);
             self.pelvis.push(pose.position(figure.pelvis) + moved);

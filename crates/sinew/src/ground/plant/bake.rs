@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::{Figure, FootSample, FootholdSearch, Plan};
 use crate::{
     JointId, Pose, SolveError,
-    motion::{BakeError, Baker, Clip},
+    motion::{BakeError, Baker, Clip, ClipCursor},
 };
 
 /// Error of [`Plan::bake`].
@@ -67,8 +67,20 @@ impl Plan {
         pose: &mut Pose,
         frames: &mut Vec<super::FootFrame>,
     ) -> Result<f32, SolveError> {
+        self.after_from(&mut ClipCursor::default(), figure, clip, key, pose, frames)
+    }
+
+    fn after_from(
+        &self,
+        cursor: &mut ClipCursor,
+        figure: &Figure,
+        clip: &Clip,
+        key: usize,
+        pose: &mut Pose,
+        frames: &mut Vec<super::FootFrame>,
+    ) -> Result<f32, SolveError> {
         let i = key * self.per_key;
-        clip.sample(self.analysis.clip_time(i), pose);
+        clip.sample_from(cursor, self.analysis.clip_time(i), pose);
         pose.update();
         frames.clear();
         frames.extend(self.feet.iter().map(|f| f[i]));
@@ -110,10 +122,11 @@ impl Plan {
         let mut feet = alloc::vec![Vec::new(); figure.legs.len()];
         let mut times = Vec::new();
         let mut out_of_reach = 0.0f32;
+        let mut cursor = ClipCursor::default();
         for key in 0..self.keys() {
             let time = (key * self.per_key) as f32 * self.analysis.step;
             let worst = self
-                .after(figure, clip, key, &mut pose, &mut frames)
+                .after_from(&mut cursor, figure, clip, key, &mut pose, &mut frames)
                 .map_err(|error| PlantError::Solve { time, error })?;
             out_of_reach = out_of_reach.max(worst);
             for (samples, leg) in feet.iter_mut().zip(&figure.legs) {
@@ -138,9 +151,10 @@ impl Plan {
     ) -> Halfway {
         let mut pose = rest.clone();
         let mut found = Halfway::default();
+        let mut cursor = ClipCursor::default();
         for k in 1..self.keys() {
             let (from, to) = (planted.times[k - 1], planted.times[k]);
-            planted.clip.sample(0.5 * (from + to), &mut pose);
+            planted.clip.sample_from(&mut cursor, 0.5 * (from + to), &mut pose);
             pose.update();
             for (foot, leg) in figure.legs.iter().enumerate() {
                 let (before, after) = (&planted.feet[foot][k - 1], &planted.feet[foot][k]);

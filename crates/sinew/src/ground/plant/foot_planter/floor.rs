@@ -3,7 +3,10 @@
 use glam::Vec3;
 
 use super::{FootPlanter, FootPlanterError};
-use crate::{Pose, math, motion::Clip};
+use crate::{
+    Pose, math,
+    motion::{Clip, ClipCursor},
+};
 
 /// Floor for which a leg's animation was made: heights of its standing heel and ball in model space.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,8 +40,13 @@ impl FootPlanter {
         let mut pose = rest.clone();
         self.floors.fill(LegFloor { heel: f32::INFINITY, ball: f32::INFINITY });
         let count = math::ceil(clip.duration() * 60.0).clamp(1.0, 1e5) as usize;
+        let mut cursor = ClipCursor::default();
         for i in 0..=count {
-            clip.sample(clip.start() + clip.duration() * (i as f32 / count as f32), &mut pose);
+            clip.sample_from(
+                &mut cursor,
+                clip.start() + clip.duration() * (i as f32 / count as f32),
+                &mut pose,
+            );
             pose.update();
             for (floor, leg) in self.floors.iter_mut().zip(&self.figure.legs) {
                 let s = leg.sample(&pose, Vec3::ZERO);

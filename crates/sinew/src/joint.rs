@@ -16,25 +16,15 @@
 //! A solver rejects an attribute that it does not support at construction: [`UnsupportedAttribute`] names the joint, the
 //! attribute and the solver. No attribute is silently ignored.
 //!
-//! | | two-bone | aim | free chain | follow | look-at | spline | ccd | fabrik | full body | joint space |
-//! |---|---|---|---|---|---|---|---|---|---|---|
-//! | free | yes | yes | yes | yes | yes | yes | yes | yes | yes | yes |
-//! | fixed | between the two that turn | no | no | yes | yes | yes | yes | yes | yes | yes |
-//! | hinge, range | between | no | no | yes | yes | yes | yes | yes | yes | yes |
-//! | ball, ellipse, twist | between | no | no | yes | yes | yes | yes | yes | yes | yes |
-//! | single axes | between | no | no | yes | yes | yes | yes | yes | yes | yes |
-//! | slider | between | no | no | no | no | no | yes | no | yes | yes |
-//! | ease | between | no | no | no | no | no | yes | no | no | no |
-//! | stiffness | between | no | no | no | no | no | yes | no | yes | no |
-//! | damping | between | no | no | no | no | no | yes | no | no | no |
-//! | spring | between | no | no | no | no | no | no | no | no | no |
-//! | precedence | between | no | no | no | no | no | yes | no | no | no |
-//! | preferred value | between | no | no | no | no | no | yes | yes | yes | at rest |
+#![doc = include_str!("joint/support.md")]
 //!
-//! "Between": the limb keeps the joints between its root, its middle and its tip as they are in the input pose, so their
-//! attributes do not matter. The limb's tip turns only if a goal has a rotation; the solve then reports unsupported
-//! attributes. `Aim` is built without a skeleton and also reports them in the solve. "At rest": joint space uses the
-//! preferred value as the value at rest ([`Dof::rest`]).
+//! "Kept": the limb keeps the joints between its root, its middle and its tip as they are in the input pose, so their
+//! attributes do not matter; of the joints that it moves it does not honour the attribute. The limb's tip turns only if a
+//! goal has a rotation; the solve then reports unsupported attributes. `Aim` is built without a skeleton and also reports
+//! them in the solve. Joint space uses the preferred value as the value at rest ([`Dof::rest`]).
+//!
+//! The table is that of [`solve::capabilities`](crate::solve::capabilities) and of joint space
+//! ([`mechanism::CAPABILITY`](crate::mechanism::CAPABILITY)).
 
 mod attribute;
 mod dof;
@@ -43,7 +33,7 @@ mod euler;
 mod limits;
 mod span;
 
-pub use attribute::{Attribute, Attributes, UnsupportedAttribute, check_honoured};
+pub use attribute::{Attribute, Attributes, Capability, UnsupportedAttribute, check_honoured};
 pub use dof::{Dof, Range, Spring, eased};
 pub use euler::RotationOrder;
 pub use limits::{Coordinates, TOLERANCE};

@@ -37,6 +37,23 @@ pub enum Attribute {
     Preferred,
 }
 
+impl Attribute {
+    /// Every attribute, in the order in which errors name them.
+    pub const ALL: [Self; 11] = [
+        Self::Fixed,
+        Self::Hinge,
+        Self::Ball,
+        Self::Axes,
+        Self::Slider,
+        Self::Ease,
+        Self::Stiffness,
+        Self::Damping,
+        Self::Spring,
+        Self::Precedence,
+        Self::Preferred,
+    ];
+}
+
 impl fmt::Display for Attribute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -90,10 +107,7 @@ impl Attributes {
 
     /// The first attribute that `self` contains and `other` does not.
     pub fn first_beyond(self, other: Self) -> Option<Attribute> {
-        use Attribute::*;
-        [Fixed, Hinge, Ball, Axes, Slider, Ease, Stiffness, Damping, Spring, Precedence, Preferred]
-            .into_iter()
-            .find(|a| self.has(*a) && !other.has(*a))
+        Attribute::ALL.into_iter().find(|a| self.has(*a) && !other.has(*a))
     }
 }
 
@@ -107,6 +121,34 @@ pub struct UnsupportedAttribute {
     pub attribute: Attribute,
     /// Name of the solver.
     pub solver: &'static str,
+}
+
+/// The attributes of joints that a solver honours. It rejects all others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Capability {
+    /// Name of the solver, as in its errors.
+    pub solver: &'static str,
+    /// What it honours of the joints that it moves.
+    pub honoured: Attributes,
+    /// Whether the solver keeps some joints between those that it moves as they are in the input pose. Their attributes do
+    /// not matter.
+    pub keeps: bool,
+}
+
+impl Capability {
+    pub(crate) const fn new(solver: &'static str, honoured: Attributes) -> Self {
+        Self { solver, honoured, keeps: false }
+    }
+
+    /// Checks that the solver honours the attributes of these joints; see [`check_honoured`].
+    pub(crate) fn check(
+        &self,
+        skeleton: &Skeleton,
+        joints: impl IntoIterator<Item = JointId>,
+    ) -> Result<(), UnsupportedAttribute> {
+        check_honoured(skeleton, joints, self.solver, self.honoured)
+    }
 }
 
 impl Joint {

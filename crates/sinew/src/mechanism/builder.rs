@@ -12,7 +12,7 @@ use glam::{DAffine3, DQuat, DVec3};
 use thiserror::Error;
 
 use super::{
-    compile::HONOURED,
+    compile::CAPABILITY,
     dof::{DofKind, NamedDof, parts},
     goal::FARTHEST,
     model::{Carried, Link, LinkId, LinkJoint, Mechanism, Moving},
@@ -432,8 +432,8 @@ fn check(joint: &JointSpec) -> Result<(), MechanismError> {
         return Err(MechanismError::NotUnit { joint: name(), rotation: q });
     }
     joint.joint.check().map_err(|fault| JointError { joint: name(), fault })?;
-    if let Some(attribute) = joint.joint.attributes().first_beyond(HONOURED) {
-        let solver = "joint space";
+    if let Some(attribute) = joint.joint.attributes().first_beyond(CAPABILITY.honoured) {
+        let solver = CAPABILITY.solver;
         return Err(UnsupportedAttribute { joint: name(), attribute, solver }.into());
     }
     if let Some(mimic) = &joint.mimic {

@@ -12,9 +12,7 @@ use super::{
 };
 use crate::{
     JointId, Pose, PoseError,
-    joint::{
-        Attribute, Attributes, Dof, Joint, Range, TOLERANCE, Turning, UnsupportedAttribute, check_honoured,
-    },
+    joint::{Attribute, Attributes, Capability, Dof, Joint, Range, TOLERANCE, Turning, UnsupportedAttribute},
     math64,
 };
 
@@ -42,9 +40,11 @@ pub enum CompileError {
     Mechanism(#[from] MechanismError),
 }
 
-/// Attributes that joint space honours.
-pub(super) const HONOURED: Attributes =
-    Attributes::TURNING.union(Attributes::of(&[Attribute::Slider, Attribute::Preferred]));
+/// Attributes of joints that joint space honours.
+pub const CAPABILITY: Capability = Capability::new(
+    "joint space",
+    Attributes::TURNING.union(Attributes::of(&[Attribute::Slider, Attribute::Preferred])),
+);
 
 /// A [`Mechanism`] compiled from a skeleton in a pose, with conversion between poses and values.
 ///
@@ -141,7 +141,7 @@ impl SkeletonMechanism {
     pub fn compile(pose: &Pose) -> Result<Self, CompileError> {
         pose.check_rotations()?;
         let skeleton = pose.skeleton();
-        check_honoured(skeleton, skeleton.joints(), "joint space", HONOURED)?;
+        CAPABILITY.check(skeleton, skeleton.joints())?;
         let mut builder = Mechanism::builder("skeleton");
         let model = String::from("model space");
         builder.link(model.clone());

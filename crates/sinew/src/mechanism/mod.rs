@@ -39,7 +39,7 @@ mod values;
 
 pub use builder::{JointSpec, MechanismBuilder, MechanismError, Mimic};
 pub use chain::{ChainSkeleton, ChainSkeletonError};
-pub use compile::{CompileError, SkeletonMechanism};
+pub use compile::{CAPABILITY, CompileError, SkeletonMechanism};
 pub use dof::{DofKind, NamedDof};
 pub use follow::{PathFollower, PathOptions, PathReport, PathStatus};
 pub use goal::{LinkGoal, LinkGoalError, LinkTarget};

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     JointId, Outcome, Pose, Report, SolveError,
-    joint::{Attributes, check_honoured},
+    joint::{Attributes, Capability},
     math,
 };
 
@@ -215,6 +215,8 @@ fn aim_general(ray: &AimRay, target: Vec3) -> (Quat, f32) {
     (q, by)
 }
 
+pub(super) const CAPABILITY: Capability = Capability::new("aim", Attributes::NONE);
+
 impl Aim {
     /// An aim from the joint's own position along its local direction `axis` that keeps the pose's roll.
     pub const fn new(joint: JointId, axis: Vec3) -> Self {
@@ -245,7 +247,7 @@ impl Aim {
             check::finite("the up direction", up.direction)?;
         }
         options.check()?;
-        check_honoured(pose.skeleton(), [self.joint], "aim", Attributes::NONE)?;
+        CAPABILITY.check(pose.skeleton(), [self.joint])?;
         pose.update();
         check::frame(pose, self.joint, "the joint's frame", true)?;
         if parent_space::is_sheared(pose, self.joint) {

@@ -2,11 +2,14 @@
 
 use super::{
     ChainSolver, ChainSolverError, FreeChain,
-    ccd::{Brake, HONOURED, Sweeps},
+    ccd::{self, Brake, Sweeps},
     chain_solver::Request,
     iterate::{ChainPlan, Method},
 };
-use crate::{Chain, Report, Skeleton, SolveError, Workspace, joint::Attributes};
+use crate::{
+    Chain, Report, Skeleton, SolveError, Workspace,
+    joint::{Attributes, Capability},
+};
 
 /// The solver that an [`Auto`] has chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +81,8 @@ pub struct Auto {
     pub stretch: f32,
 }
 
+pub(super) const CAPABILITY: Capability = Capability::new("auto", ccd::CAPABILITY.honoured);
+
 /// Not boxed: a solver has a few hundred bytes, and a program has few solvers.
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug)]
@@ -94,7 +99,7 @@ impl Auto {
         let solver = if free {
             Solver::Free(FreeChain::from_chain(skeleton, chain)?)
         } else {
-            Solver::Limited(ChainPlan::new(skeleton, chain, "auto", HONOURED, Method::Both)?)
+            Solver::Limited(ChainPlan::new(skeleton, chain, CAPABILITY, Method::Both)?)
         };
         Ok(Self { solver, stretch: 1.0 })
     }

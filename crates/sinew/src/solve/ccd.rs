@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Chain, Report, Skeleton, SolveError, Workspace,
-    joint::{Attribute, Attributes},
+    joint::{Attribute, Attributes, Capability},
 };
 pub(super) use brake::Brake;
 pub(super) use turn::Sweeps;
@@ -95,19 +95,22 @@ pub struct Ccd {
 }
 
 /// Attributes of a joint that the solver honours: all but springs.
-pub(super) const HONOURED: Attributes = Attributes::TURNING.union(Attributes::of(&[
-    Attribute::Slider,
-    Attribute::Ease,
-    Attribute::Stiffness,
-    Attribute::Damping,
-    Attribute::Precedence,
-    Attribute::Preferred,
-]));
+pub(super) const CAPABILITY: Capability = Capability::new(
+    "ccd",
+    Attributes::TURNING.union(Attributes::of(&[
+        Attribute::Slider,
+        Attribute::Ease,
+        Attribute::Stiffness,
+        Attribute::Damping,
+        Attribute::Precedence,
+        Attribute::Preferred,
+    ])),
+);
 
 impl Ccd {
     /// The solver for a chain. An offset at the chain's tip makes the tip turn too.
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
-        let plan = ChainPlan::new(skeleton, chain, "ccd", HONOURED, Method::Sweeps)?;
+        let plan = ChainPlan::new(skeleton, chain, CAPABILITY, Method::Sweeps)?;
         Ok(Self { plan, stretch: 1.0, damping: 0.0, max_step: f32::INFINITY })
     }
 }

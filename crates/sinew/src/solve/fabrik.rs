@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     Chain, Report, Skeleton, SolveError, Workspace,
-    joint::{Attribute, Attributes},
+    joint::{Attribute, Attributes, Capability},
 };
 use sweep::Reaching;
 
@@ -89,12 +89,13 @@ pub struct Fabrik {
 }
 
 /// Attributes of a joint that the solver honours.
-const HONOURED: Attributes = Attributes::TURNING.union(Attributes::of(&[Attribute::Preferred]));
+pub(super) const CAPABILITY: Capability =
+    Capability::new("fabrik", Attributes::TURNING.union(Attributes::of(&[Attribute::Preferred])));
 
 impl Fabrik {
     /// The solver for a chain. An offset at the chain's tip makes the tip turn too.
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
-        let plan = ChainPlan::new(skeleton, chain, "fabrik", HONOURED, Method::SweepsFromStraight)?;
+        let plan = ChainPlan::new(skeleton, chain, CAPABILITY, Method::SweepsFromStraight)?;
         Ok(Self { plan, stretch: 1.0, closes_circle: false })
     }
 }

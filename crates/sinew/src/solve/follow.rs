@@ -14,7 +14,9 @@ use super::{
     parent_space,
 };
 use crate::{
-    Chain, JointId, Pose, Report, Skeleton, SolveError, Workspace, joint::Attributes, math,
+    Chain, JointId, Pose, Report, Skeleton, SolveError, Workspace,
+    joint::{Attributes, Capability},
+    math,
     option_type::option_type,
 };
 
@@ -107,6 +109,8 @@ struct Stop {
     unit: f32,
 }
 
+pub(super) const CAPABILITY: Capability = Capability::new("follow", Attributes::TURNING);
+
 impl Follow {
     /// The solver for the chain from `root` down to `tip`.
     pub fn new(skeleton: &Skeleton, root: JointId, tip: JointId) -> Result<Self, ChainSolverError> {
@@ -115,7 +119,7 @@ impl Follow {
 
     /// The solver for a chain. An offset at the chain's tip makes the tip turn too.
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
-        admit(skeleton, &chain, "follow", Attributes::TURNING)?;
+        admit(skeleton, &chain, CAPABILITY)?;
         Ok(Self { chain })
     }
 

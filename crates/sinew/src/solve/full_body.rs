@@ -29,7 +29,7 @@ use super::{
 };
 use crate::{
     Goal, JointId, Outcome, Pole, Pose, Report, Skeleton, SolveError, Workspace,
-    joint::{Attribute, Attributes, check_honoured},
+    joint::{Attribute, Attributes, Capability},
     math, math64,
 };
 use bend::Bend;
@@ -177,12 +177,14 @@ pub struct FullBody {
     inner: Vec<bool>,
 }
 
-/// Attributes of joints that the solver honours.
-const HONOURED: Attributes = Attributes::TURNING.union(Attributes::of(&[
-    Attribute::Slider,
-    Attribute::Stiffness,
-    Attribute::Preferred,
-]));
+pub(super) const CAPABILITY: Capability = Capability::new(
+    "full body",
+    Attributes::TURNING.union(Attributes::of(&[
+        Attribute::Slider,
+        Attribute::Stiffness,
+        Attribute::Preferred,
+    ])),
+);
 
 /// Maximum number of goal shifts that compensate for the pull of lower priorities. Each leaves about a hundredth of the
 /// residual.
@@ -224,7 +226,7 @@ impl FullBody {
             }
         }
         let figure = FigureState::new(skeleton, root, |j| on[j.index()]);
-        check_honoured(skeleton, figure.nodes.iter().map(|n| n.joint), "full body", HONOURED)?;
+        CAPABILITY.check(skeleton, figure.nodes.iter().map(|n| n.joint))?;
         let mut inner = alloc::vec![false; figure.nodes.len()];
         for node in &figure.nodes {
             if node.parent != NONE {

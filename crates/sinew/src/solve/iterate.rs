@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     Chain, ChainError, Goal, JointId, Outcome, Pole, Pose, Report, Skeleton, SolveError, Workspace,
-    joint::{Attribute, Attributes, UnsupportedAttribute, check_honoured},
+    joint::{Attribute, Capability, UnsupportedAttribute},
     math,
 };
 
@@ -117,17 +117,16 @@ impl Sweep for () {
     fn sweep(&self, _: &mut ChainState, _: &mut Vec<Node>, _: &Ask, _: &mut Trace) {}
 }
 
-/// Returns an error unless the chain has an end to move and the solver called `name` can honour its joints.
+/// Returns an error unless the chain has an end to move and a solver of this capability can honour its joints.
 pub(crate) fn admit(
     skeleton: &Skeleton,
     chain: &Chain,
-    name: &'static str,
-    honoured: Attributes,
+    capability: Capability,
 ) -> Result<(), ChainSolverError> {
     if chain.joints().len() == 1 && chain.tip_offset() == Vec3::ZERO {
         return Err(ChainSolverError::Single { joint: skeleton.name(chain.root()).into() });
     }
-    Ok(check_honoured(skeleton, chain.joints().iter().copied(), name, honoured)?)
+    Ok(capability.check(skeleton, chain.joints().iter().copied())?)
 }
 
 /// A solver's precomputed data of its chain.
@@ -255,15 +254,14 @@ struct Asked {
 }
 
 impl ChainPlan {
-    /// The plan for a chain that the solver called `name` can honour.
+    /// The plan for a chain that a solver of this capability can honour.
     pub fn new(
         skeleton: &Skeleton,
         chain: Chain,
-        name: &'static str,
-        honoured: Attributes,
+        capability: Capability,
         method: Method,
     ) -> Result<Self, ChainSolverError> {
-        admit(skeleton, &chain, name, honoured)?;
+        admit(skeleton, &chain, capability)?;
         let parts = parts(skeleton, &chain);
         let mut columns = parts.clone();
         // Steps go down the chain, whatever the order of a sweep.

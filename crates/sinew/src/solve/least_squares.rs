@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     Chain, Report, Skeleton, SolveError, Workspace,
-    joint::{Attribute, Attributes},
+    joint::{Attribute, Attributes, Capability},
 };
 
 /// Damped least squares (Wampler 1986; Levenberg-Marquardt) on a chain of joints with any limits of turning and sliding.
@@ -78,13 +78,15 @@ pub struct DampedLeastSquares {
 }
 
 /// Attributes of a joint that the solver honours.
-const HONOURED: Attributes =
-    Attributes::TURNING.union(Attributes::of(&[Attribute::Slider, Attribute::Preferred]));
+pub(super) const CAPABILITY: Capability = Capability::new(
+    "dls",
+    Attributes::TURNING.union(Attributes::of(&[Attribute::Slider, Attribute::Preferred])),
+);
 
 impl DampedLeastSquares {
     /// The solver for a chain. An offset at the chain's tip makes the tip turn too.
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
-        let plan = ChainPlan::new(skeleton, chain, "dls", HONOURED, Method::Steps)?;
+        let plan = ChainPlan::new(skeleton, chain, CAPABILITY, Method::Steps)?;
         Ok(Self { plan, stretch: 1.0 })
     }
 }

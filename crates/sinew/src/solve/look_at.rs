@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     JointId, Outcome, Pose, Report, Skeleton, SolveError,
-    joint::{Attribute, Attributes, Limits, UnsupportedAttribute, check_honoured},
+    joint::{Attributes, Capability, Limits, UnsupportedAttribute},
     math,
 };
 use tree::Tree;
@@ -253,8 +253,7 @@ pub struct LookAt {
     pub near: f32,
 }
 
-const HONOURED: Attributes =
-    Attributes::of(&[Attribute::Fixed, Attribute::Hinge, Attribute::Ball, Attribute::Axes]);
+pub(super) const CAPABILITY: Capability = Capability::new("look-at", Attributes::TURNING);
 
 /// Maximum number of rounds in which joints take over from those held back. Usual shares leave four tenths each round, so
 /// less than a millionth after these. Where no joint is held back, the first round is exact.
@@ -286,7 +285,7 @@ impl LookAt {
             within(skeleton, part.joint, "the share", "0 to 1", part.share, 1.0)?;
             within(skeleton, part.joint, "the cone", "0 to pi", part.cone, core::f32::consts::PI)?;
         }
-        check_honoured(skeleton, line.iter().map(|p| p.joint), "look-at", HONOURED)?;
+        CAPABILITY.check(skeleton, line.iter().map(|p| p.joint))?;
         has_direction(skeleton, last.joint, axis)?;
         let tree = Tree::new(skeleton, line[0].joint, core::iter::once(last.joint));
         Ok(Self {
@@ -314,7 +313,7 @@ impl LookAt {
             within(skeleton, eye.joint, "the cone", "0 to pi", eye.cone, core::f32::consts::PI)?;
             has_direction(skeleton, eye.joint, eye.axis)?;
         }
-        check_honoured(skeleton, eyes.iter().map(|e| e.joint), "look-at", HONOURED)?;
+        CAPABILITY.check(skeleton, eyes.iter().map(|e| e.joint))?;
         self.eyes = eyes.into();
         let ends = eyes.iter().map(|e| e.joint).chain([head]);
         self.tree = Tree::new(skeleton, self.line[0].joint, ends);

@@ -59,3 +59,22 @@ pub use options::{IterativeOptions, LimbOptions, Options, Tolerance};
 pub use soft::soften;
 pub use spline::{Spline, SplineOptions};
 pub use two_bone::{BendSide, TwoBone, TwoBoneError};
+
+use crate::joint::Capability;
+
+/// What each solver of pose space honours of joints: the columns of the table in [`joint`](crate::joint#support-by-solver).
+pub const fn capabilities() -> [Capability; 11] {
+    [
+        two_bone::CAPABILITY,
+        aim::CAPABILITY,
+        free::CAPABILITY,
+        follow::CAPABILITY,
+        look_at::CAPABILITY,
+        spline::CAPABILITY,
+        ccd::CAPABILITY,
+        fabrik::CAPABILITY,
+        least_squares::CAPABILITY,
+        auto::CAPABILITY,
+        full_body::CAPABILITY,
+    ]
+}

@@ -20,7 +20,9 @@ use super::{
     options::Tolerance,
 };
 use crate::{
-    Chain, JointId, Outcome, Pose, Report, Skeleton, SolveError, Workspace, joint::Attributes, math, math64,
+    Chain, JointId, Outcome, Pose, Report, Skeleton, SolveError, Workspace,
+    joint::{Attributes, Capability},
+    math, math64,
     option_type::option_type,
 };
 use curve::Spot;
@@ -202,6 +204,8 @@ const STIRS: f32 = 3e-7;
 /// Share of a bone's length that is only f32's rounding of its offset and of the positions of its ends.
 const SAME: f64 = 5e-7;
 
+pub(super) const CAPABILITY: Capability = Capability::new("spline", Attributes::TURNING);
+
 impl Spline {
     /// Returns the solver for the chain from `root` down to `tip`. Refuses joints with attributes that the solver does
     /// not honour.
@@ -212,7 +216,7 @@ impl Spline {
     /// Returns the solver for a chain that may have an offset at its tip. With an offset the tip turns, too, and the
     /// offset's point lies on the curve.
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
-        admit(skeleton, &chain, "spline", Attributes::TURNING)?;
+        admit(skeleton, &chain, CAPABILITY)?;
         Ok(Self { rest: Rest::new(skeleton, &chain), chain })
     }
 

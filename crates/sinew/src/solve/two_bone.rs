@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     Chain, ChainError, Goal, JointId, Outcome, Pole, Pose, Report, Skeleton, SolveError,
-    joint::{Attributes, UnsupportedAttribute, check_honoured},
+    joint::{Attributes, Capability, UnsupportedAttribute},
     math,
 };
 
@@ -69,7 +69,8 @@ pub enum TwoBoneError {
 }
 
 /// The solver's name in error messages.
-const NAME: &str = "two-bone";
+pub(super) const CAPABILITY: Capability =
+    Capability { keeps: true, ..Capability::new("two-bone", Attributes::NONE) };
 
 /// A limb of two bones: root (hip), middle (knee) and tip (ankle). Any joints between them are held rigid.
 ///
@@ -224,7 +225,7 @@ impl TwoBone {
             let name = |j| String::from(skeleton.name(j));
             return Err(TwoBoneError::NotBetween { root: name(root), middle: name(middle), tip: name(tip) });
         }
-        check_honoured(skeleton, [root, middle], NAME, Attributes::NONE)?;
+        CAPABILITY.check(skeleton, [root, middle])?;
         let hinge = rest_hinge(skeleton, &chain, middle);
         let name = skeleton.name(middle).into();
         Ok(Self { chain, middle, name, hinge, side: BendSide::Keep })
@@ -333,7 +334,7 @@ impl TwoBone {
     ) -> Result<Report, SolveError> {
         let rotation = check::goal(goal)?;
         if rotation.is_some() {
-            check_honoured(pose.skeleton(), [self.chain.tip()], NAME, Attributes::NONE)?;
+            CAPABILITY.check(pose.skeleton(), [self.chain.tip()])?;
         }
         check::finite("the hinge axis", self.hinge.unwrap_or_default())?;
         options.check()?;

@@ -28,7 +28,7 @@ use super::{
 use crate::{
     Chain, ChainError, Goal, JointId, JointTransform, Outcome, Pole, Pose, Report, Skeleton, SolveError,
     Workspace,
-    joint::{Attributes, check_honoured},
+    joint::{Attributes, Capability},
     math,
 };
 use bones::{Bones, Found, ROUNDING, Task};
@@ -185,7 +185,7 @@ struct Brought {
 const POLE: f32 = 0.6;
 
 /// Name of the solver in error messages.
-const NAME: &str = "a free chain";
+pub(super) const CAPABILITY: Capability = Capability::new("a free chain", Attributes::NONE);
 
 /// Error of a position after forward kinematics in f32, as a share of its [`Pose::extent`]; see the constant of the
 /// two-bone solver.
@@ -199,7 +199,7 @@ impl FreeChain {
         if count == 0 {
             return Err(ChainSolverError::Single { joint: skeleton.name(chain.tip()).into() });
         }
-        check_honoured(skeleton, chain.joints()[..count].iter().copied(), NAME, Attributes::NONE)?;
+        CAPABILITY.check(skeleton, chain.joints()[..count].iter().copied())?;
         let mut columns = chain_state::parts(skeleton, &chain);
         columns.sort_by_key(|part| part.link);
         Ok(Self { chain, stretch: 1.0, bend: None, columns })
@@ -276,7 +276,7 @@ impl FreeChain {
 
     fn check(&self, pose: &Pose, turned: bool) -> Result<(), SolveError> {
         if turned {
-            check_honoured(pose.skeleton(), [self.chain.tip()], NAME, Attributes::NONE)?;
+            CAPABILITY.check(pose.skeleton(), [self.chain.tip()])?;
         }
         if let Some(bend) = self.bend {
             check::finite("the bend axis", bend)?;

@@ -70,20 +70,28 @@ pub enum Turning {
     /// A twist about an axis, then a swing of that axis: `own = swing * twist`.
     ///
     /// The swing is a rotation vector perpendicular to the twist axis (the axis of the tilt times its angle, in
-    /// radians). Its coordinates are along `swing_axis` and along `twist_axis x swing_axis`. The two ranges are the
+    /// radians). Its coordinates are along `swing_axis` and along `twist_axis x swing_axis`. The two ranges end the
     /// half-axes of four quarters of ellipses, which bound the swing: the joint may swing further forward than back, and
     /// further to one side than to the other. In these coordinates every limit is convex and smooth, and angles are
     /// continuous except at a half turn (Baerlocher & Boulic 2001).
+    ///
+    /// The quarters meet at `centre`, c, by default at rest. The rotation with the swing s is then `own = exp(c) exp(s -
+    /// c) twist`, where exp is the rotation of a rotation vector: the joint swings from where it points at c as it would
+    /// from rest. The limits stay convex in s; the coordinates of rest stay 0; and a swing about the axis of c keeps its
+    /// angle. The ranges count from rest, which may lie outside them.
     Ball {
         /// The axis of twist; along the bone for most joints.
         twist_axis: DVec3,
         /// The axis of the first swing. Only its part perpendicular to the twist axis counts.
         swing_axis: DVec3,
-        /// The two coordinates of swing, in radians. Either both are limited, with `min < 0 < max` and at most 3 radians
-        /// to each side, or neither is. Both must have the same ease.
+        /// The two coordinates of swing, in radians. Either both are limited, with `min < centre < max` and at most 3
+        /// radians to each side of the centre, or neither is. Both must have the same ease.
         swing: [Dof; 2],
         /// The angle of twist, in radians.
         twist: Dof,
+        /// The coordinates of swing at which the quarters meet, in radians: at most 3 from rest, and 0 without ranges.
+        #[cfg_attr(feature = "serde", serde(default))]
+        centre: [f64; 2],
     },
     /// Turns about the joint's own axes X, Y and Z in sequence. Each is free, limited or, if `None`, fixed.
     Axes {
@@ -160,6 +168,7 @@ impl Joint {
             swing_axis: swing_axis.into(),
             swing: swing.map(range),
             twist: range(twist),
+            centre: [0.0; 2],
         }
         .into()
     }
@@ -244,7 +253,7 @@ impl Joint {
                 check_axis("the hinge axis", *axis)?;
                 check_dof("the hinge's angle", dof)?;
             }
-            Turning::Ball { twist_axis, swing_axis, swing, twist } => {
+            Turning::Ball { twist_axis, swing_axis, swing, twist, centre } => {
                 check_axis("the twist axis", *twist_axis)?;
                 check_axis("the swing axis", *swing_axis)?;
                 let sine = direction(*twist_axis).cross(direction(*swing_axis)).length();
@@ -253,14 +262,32 @@ impl Joint {
                     return Err(JointFault::Parallel { twist: *twist_axis, swing: *swing_axis });
                 }
                 let names = ["the first swing", "the second swing"];
-                for (what, dof) in names.into_iter().zip(swing) {
+                let far = math64::sqrt(centre[0] * centre[0] + centre[1] * centre[1]);
+                for ((what, dof), &centre) in names.into_iter().zip(swing).zip(centre) {
                     check_dof(what, dof)?;
-                    if dof.range.is_free() {
+                    let (free, Range { min, max }) = (dof.range.is_free(), dof.range);
+                    // A centre at rest is that of ranges without one: their half-axes are at fault.
+                    let range = match centre == 0.0 {
+                        true => None,
+                        false if free => Some("0, as it has no range"),
+                        false if !dof.range.contains(centre) => Some("inside its range"),
+                        false => {
+                            (far > limits::WIDEST).then_some("at most 3 radians from rest, with the other's")
+                        }
+                    };
+                    if let Some(range) = range {
+                        return Err(JointFault::OutOfRange {
+                            what,
+                            attribute: "a centre of",
+                            range,
+                            value: centre,
+                        });
+                    }
+                    if free {
                         continue;
                     }
-                    let Range { min, max } = dof.range;
                     // Also as f32, since limits use the ellipse in f32.
-                    for half in [-min, max] {
+                    for half in [-(min - centre), max - centre] {
                         if (half as f32) < f32::MIN_POSITIVE {
                             return Err(JointFault::NoWidth { what, half });
                         }

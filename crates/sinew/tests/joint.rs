@@ -47,11 +47,13 @@ fn joint() -> impl Strategy<Value = Joint> {
         RotationOrder::Zxy,
         RotationOrder::Zyx,
     ]);
-    let ball = (axis(), axis(), half(), half(), half(), half(), range()).prop_filter_map(
+    let centre = || prop_oneof![2 => Just([0.0; 2]), 1 => [-2.1f64..2.1, -2.1..2.1]];
+    let ball = (axis(), axis(), half(), half(), half(), half(), range(), centre()).prop_filter_map(
         "axes across",
-        |(z, x, a, b, c, d, twist)| {
-            let swing = [Dof::range(-a, b), Dof::range(-c, d)];
-            let joint = Joint::from(Turning::Ball { twist_axis: z, swing_axis: x, swing, twist });
+        |(z, x, a, b, c, d, twist, centre)| {
+            let [x0, y0] = centre;
+            let swing = [Dof::range(x0 - a, x0 + b), Dof::range(y0 - c, y0 + d)];
+            let joint = Joint::from(Turning::Ball { twist_axis: z, swing_axis: x, swing, twist, centre });
             joint.check().is_ok().then_some(joint)
         },
     );
@@ -342,7 +344,8 @@ fn bad_joints_are_named_with_their_value() {
     }
     assert!(!skeleton.has_limits());
     let swing = [Dof::range(-1.0, 1.0), Dof::FREE];
-    let half = Turning::Ball { twist_axis: DVec3::X, swing_axis: DVec3::Y, swing, twist: Dof::FREE };
+    let (swing_axis, centre) = (DVec3::Y, [0.0; 2]);
+    let half = Turning::Ball { twist_axis: DVec3::X, swing_axis, swing, twist: Dof::FREE, centre };
     assert_eq!(Joint::from(half).check(), Err(JointFault::HalfLimited));
 }
 
@@ -362,6 +365,7 @@ fn what_comes_in_outside_next_to_a_pole_or_a_half_turn_goes_no_further_out() {
             Dof::range(-0.8741616010665894, 1.3190957307815552),
         ],
         twist: Dof::range(-2.1716015338897705, -0.1904991865158081),
+        centre: [0.0; 2],
     };
     let cases: [(Joint, [f32; 4], [f32; 4]); 2] = [
         (
@@ -575,5 +579,75 @@ fn a_hinge_that_came_in_nearly_upside_down_is_led_into_its_limits_straight() {
             let left = tilt(&rest, came.rotation) * f64::from(1.0 - weight);
             assert!((tilt(&rest, rotation) - left).abs() < 2e-6, "{n}, {weight}");
         }
+    }
+}
+
+/// A centre of a swing is what the docs say: `own = exp(c) exp(s - c) twist`, with rest at 0.
+#[test]
+fn a_swing_about_a_centre() {
+    let of = |centre: [f64; 2], swing: [(f64, f64); 2]| {
+        let swing = swing.map(|(a, b)| Dof::range(a, b));
+        let (twist_axis, swing_axis, twist) = (DVec3::Y, DVec3::X, Dof::range(-0.3, 0.4));
+        Joint::from(Turning::Ball { twist_axis, swing_axis, swing, twist, centre })
+    };
+    let joint = of([0.7, -0.2], [(-0.4, 2.2), (-1.0, 0.5)]);
+    let rest = math::normalize(Quat::from_xyzw(0.3, -0.2, 0.5, 0.8));
+    let (skeleton, id, _) = limits(&joint, rest);
+    let limits = skeleton.limits(id);
+    let close = |c: [f32; 3], to: [f32; 3]| (0..3).all(|n| (c[n] - to[n]).abs() < 2e-6);
+    assert!(close(limits.coordinates(rest), [0.0; 3]) && limits.is_within(rest));
+    assert!(apart(limits.rotation([0.0; 3]), rest) < 1e-6);
+    // The second swing is about Y x X.
+    let turn = |x: f32, z: f32| math::axis_angle(Vec3::new(x, 0.0, -z).normalize(), x.hypot(z));
+    for [x, y, t] in [[0.3, 0.1, 0.2], [1.9, -0.3, -0.3], [0.6, -0.9, 0.4], [2.2, -0.2, 0.0]] {
+        let own = [rest, turn(0.7, -0.2), turn(x - 0.7, y + 0.2), math::axis_angle(Vec3::Y, t)];
+        let local = own.into_iter().reduce(math::mul).unwrap();
+        assert!(close(limits.coordinates(local), [x, y, t]), "{:?}", limits.coordinates(local));
+        assert!(apart(limits.rotation([x, y, t]), local) < 1e-6 && limits.is_within(local));
+    }
+    // Along the axis of the centre, the swing is an angle from rest.
+    let along = math::mul(rest, turn(0.7 * 1.5, -0.2 * 1.5));
+    assert!(close(limits.coordinates(along), [1.05, -0.3, 0.0]));
+    // The quarters meet at the centre: their ends are there and nowhere else.
+    for (at, to) in [([3.0, -0.2], [2.2, -0.2]), ([-1.0, -0.2], [-0.4, -0.2]), ([0.7, 1.0], [0.7, 0.5])] {
+        let [x, y] = at;
+        assert!(close(limits.coordinates(limits.clamp(limits.rotation([x, y, 0.1]))), [to[0], to[1], 0.1]));
+    }
+    // A rest pose outside is outside, like any other input.
+    let (skeleton, id, _) = self::limits(&of([1.5, 0.0], [(0.5, 2.0), (-0.4, 0.4)]), rest);
+    let limits = skeleton.limits(id);
+    assert!((limits.excess(rest) - 0.5).abs() < 1e-6);
+    assert!(close(limits.coordinates(limits.clamp(rest)), [0.5, 0.0, 0.0]));
+    let relaxed = limits.relaxed(&JointTransform { rotation: rest, ..JointTransform::IDENTITY });
+    assert!(relaxed.is_within(rest));
+    // Of preferred values, some may be missing: rest, clamped, stands for them.
+    let mut prefers = of([1.5, 0.0], [(0.5, 2.0), (-0.4, 0.4)]);
+    if let Turning::Ball { twist, .. } = &mut prefers.turning {
+        twist.preferred = Some(0.2);
+    }
+    let (skeleton, id, _) = self::limits(&prefers, rest);
+    let limits = skeleton.limits(id);
+    assert!(close(limits.coordinates(limits.preferred().unwrap()), [0.5, 0.0, 0.2]));
+
+    let fault = |centre, swing| of(centre, swing).check().map_err(|e| e.to_string());
+    let around = [(-0.5, 1.0), (-0.4, 0.6)];
+    assert_eq!(fault([0.3, 0.0], around), Ok(()));
+    for (centre, swing, words) in [
+        ([1.2, 0.0], around, "the first swing has a centre of 1.2, which must be inside its range"),
+        ([0.0, -0.5], around, "the second swing has a centre of -0.5, which must be inside its range"),
+        ([f64::NAN, 0.0], around, "the first swing has a centre of NaN, which must be inside its range"),
+        ([0.0, 0.6], around, "the second swing has a half-axis of 0"),
+        ([0.3, 0.0], [(0.3, 0.3), (-0.1, 0.1)], "the first swing has a half-axis of -0"),
+        ([0.5, 0.0], [(-2.6, 1.0), (-0.1, 0.1)], "the first swing has a half-axis of 3.1"),
+        (
+            [2.5, -1.9],
+            [(1.0, 3.0), (-2.0, 0.0)],
+            "the first swing has a centre of 2.5, which must be at most 3",
+        ),
+        ([0.3, 0.0], [(f64::NEG_INFINITY, f64::INFINITY); 2], "a centre of 0.3, which must be 0"),
+        ([0.0, 0.0], [(0.1, 0.3), (-0.1, 0.1)], "the first swing has a half-axis of -0.1"),
+    ] {
+        let error = fault(centre, swing).unwrap_err();
+        assert!(error.contains(words), "{error}");
     }
 }

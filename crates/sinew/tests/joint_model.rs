@@ -27,6 +27,14 @@ fn kinds() -> Vec<Joint> {
         Joint::floating(),
         Joint::ball(DVec3::Z, DVec3::X, [(-0.8, 1.1), (-0.4, 0.6)], (-0.5, 0.7)),
         Joint::ball(DVec3::new(1.0, 0.2, 0.0), DVec3::Z, [(-0.8, 1.1), (-0.4, 0.6)], (-ENDLESS, ENDLESS)),
+        Turning::Ball {
+            twist_axis: DVec3::new(0.1, 1.0, 0.3),
+            swing_axis: DVec3::X,
+            swing: [Dof::range(-0.2, 2.1), Dof::range(0.2, 1.4)],
+            twist: Dof::range(-0.5, 0.7),
+            centre: [0.9, 0.6],
+        }
+        .into(),
         Joint::hinge(DVec3::Y, turn).with_slide([None, Some(Dof::range(-0.1, 0.2)), Some(Dof::FREE)]),
     ];
     for order in [RotationOrder::Xyz, RotationOrder::Zyx, RotationOrder::Yxz] {
@@ -112,10 +120,11 @@ fn walked(joints: &[(DVec3, DQuat, Joint)], values: &[f64]) -> (DMat3, DVec3) {
                 let v = [0; 3].map(|_| next.next().unwrap());
                 let whole = |v: DVec3| if v == DVec3::ZERO { DMat3::IDENTITY } else { about(v, v.length()) };
                 turned *= match joint.turning {
-                    Turning::Ball { twist_axis, swing_axis, .. } => {
+                    Turning::Ball { twist_axis, swing_axis, centre: [a, b], .. } => {
                         let z = twist_axis.normalize();
                         let x = (swing_axis - z * z.dot(swing_axis)).normalize();
-                        whole(x * v[0] + z.cross(x) * v[1]) * about(z, v[2])
+                        let swing = |a: f64, b: f64| whole(x * a + z.cross(x) * b);
+                        swing(a, b) * swing(v[0] - a, v[1] - b) * about(z, v[2])
                     }
                     _ => whole(DVec3::from_array(v)),
                 };

@@ -11,7 +11,7 @@ use proptest::{prelude::*, test_runner::RngSeed};
 use sinew::{
     JointId, JointTransform, Pose, Skeleton, Workspace,
     glam::{DQuat, DVec3, Quat, Vec3},
-    joint::{Dof, Joint, RotationOrder, Turning},
+    joint::{Dof, Joint, Range, RotationOrder, Turning},
     math,
     mechanism::{
         DofKind, JointSpaceOptions, JointSpaceSolver, LinkFrames, LinkGoal, LinkTarget, Mechanism, Objective,
@@ -52,15 +52,22 @@ fn any_joint(random: &mut Random) -> Joint {
     };
     let (one, two, three) = (range(1.5), range(1.4), range(3.0));
     let mut half = || 0.05 + 2.7 * random.next();
-    let ball = |swing, twist| {
+    let ball = |swing, twist, centre| {
         Joint::from(Turning::Ball {
             twist_axis: axis.as_dvec3(),
             swing_axis: math::perpendicular(axis, other).as_dvec3() + axis.as_dvec3() * 0.3,
             swing,
             twist,
+            centre,
         })
     };
     let swing = [Dof::range(-half(), half()), Dof::range(-half(), half())];
+    let centre = [1.2 * half() - 1.5, 1.2 * half() - 1.5];
+    let about = |k: usize| {
+        let Range { min, max } = swing[k].range;
+        Dof::range(min + centre[k], max + centre[k])
+    };
+    let moved = [about(0), about(1)];
     let order = [RotationOrder::Xyz, RotationOrder::Zyx, RotationOrder::Yzx, RotationOrder::Xzy]
         [(random.next() * 4.0) as usize];
     let axes = |angles| Joint::from(Turning::Axes { order, angles });
@@ -69,9 +76,10 @@ fn any_joint(random: &mut Random) -> Joint {
         1 => Joint::FIXED,
         2 => Joint::hinge(axis, one),
         3 => Joint::hinge(axis, Dof::FREE),
-        4 | 5 => ball(swing, three),
-        6 => ball(swing, Dof::FREE),
-        7 => ball([Dof::FREE; 2], Dof::FREE),
+        4 => ball(swing, three, [0.0; 2]),
+        5 => ball(moved, three, centre),
+        6 => ball(swing, Dof::FREE, [0.0; 2]),
+        7 => ball([Dof::FREE; 2], Dof::FREE, [0.0; 2]),
         8 => axes([Some(one), Some(Dof::range(-1.2, 1.3)), Some(three)]),
         9 => axes([None, Some(Dof::range(1.0, 2.9)), Some(two)]),
         _ => axes([Some(two), None, None]),

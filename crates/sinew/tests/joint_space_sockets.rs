@@ -187,7 +187,7 @@ fn a_balls_rest_is_within_its_ellipse() {
     let prefer = |d: Dof, p| d.with_preferred(p);
     let swing = [prefer(Dof::range(-1.0, 1.0), 0.9), prefer(Dof::range(-0.5, 0.5), -0.45)];
     let twist = prefer(Dof::range(-1.0, 1.0), 0.3);
-    let ball = Turning::Ball { twist_axis: DVec3::Y, swing_axis: DVec3::X, swing, twist };
+    let ball = Turning::Ball { twist_axis: DVec3::Y, swing_axis: DVec3::X, swing, twist, centre: [0.0; 2] };
     s.set_joint(ids[0], Joint::from(ball)).unwrap();
     let compiled = SkeletonMechanism::compile(&Pose::rest(&Arc::new(s))).unwrap();
     let m = compiled.mechanism();

@@ -75,6 +75,13 @@ fn what_has_no_limit_comes_back_though_json_has_no_infinity() {
     ] {
         comes_back(joint);
     }
+    let ball = Joint::cone(Vec3::X, 1.0, 0.3);
+    let Turning::Ball { twist_axis, swing_axis, swing, twist, .. } = ball.turning else { unreachable!() };
+    comes_back(Turning::Ball { twist_axis, swing_axis, swing, twist, centre: [0.3, -0.2] });
+    // A ball that was stored without a centre has it at rest.
+    let mut stored = serde_json::to_value(ball).unwrap();
+    stored["turning"]["Ball"].as_object_mut().unwrap().remove("centre").unwrap();
+    assert_eq!(serde_json::from_value::<Joint>(stored).unwrap(), ball);
     comes_back(Options::new());
     comes_back(LimbOptions::new().with_max_turn(0.25).with_min_flexion(0.1));
     comes_back(IterativeOptions::new());

@@ -68,11 +68,12 @@ fn out(m: &Mechanism, values: &[f64]) -> Vec<f64> {
     m.dofs().iter().zip(values).map(of).collect()
 }
 
-/// Whether every swing is within the quarters of ellipses that its ranges are the half-axes of.
+/// Whether every swing is within the quarters of ellipses whose half-axes its ranges end.
 fn swings(m: &Mechanism, values: &[f64]) -> bool {
     let half = |d: usize| {
         let dof = &m.dofs()[d];
-        values[d] / if values[d] < 0.0 { -dof.dof.range.min } else { dof.dof.range.max }
+        let at = values[d] - dof.centre;
+        at / if at < 0.0 { dof.centre - dof.dof.range.min } else { dof.dof.range.max - dof.centre }
     };
     let first = |&d: &usize| m.dofs()[d].kind == DofKind::Swing;
     let all: Vec<usize> = (0..m.dofs().len()).filter(first).collect();
@@ -566,9 +567,11 @@ fn allowed(bench: &Bench, joint: &Joint, values: &[f64], id: JointId) -> Option<
         let (from, to) = (dof.dof.range.min, dof.dof.range.max);
         match dof.kind {
             DofKind::Swing if dofs[k + 1].kind == DofKind::Swing => {
-                let half =
-                    |n: usize| if values[n] < 0.0 { -dofs[n].dof.range.min } else { dofs[n].dof.range.max };
-                let swing = [values[k], values[k + 1]];
+                let swing = [k, k + 1].map(|n| values[n] - dofs[n].centre);
+                let half = |n: usize| {
+                    let (range, centre) = (dofs[n].dof.range, dofs[n].centre);
+                    if swing[n - k] < 0.0 { centre - range.min } else { range.max - centre }
+                };
                 if swing[0].hypot(swing[1]) >= std::f64::consts::PI {
                     return None;
                 }

@@ -202,9 +202,14 @@ fn joint(r: &mut Noise) -> Joint {
         5..8 => Joint::hinge(r.vector(), range(r)),
         8..12 => {
             let mut half = || f64::from(10f32.powf(r.between(-1.5, 0.47)));
-            let swing = [Dof::range(-half(), half()), Dof::range(-half(), half())];
+            let half = [[half(), half()], [half(), half()]];
             let (z, x) = (r.vector().as_dvec3(), r.vector().as_dvec3());
-            Turning::Ball { twist_axis: z, swing_axis: x, swing, twist: range(r) }.into()
+            let twist = range(r);
+            // Also so that rest is outside.
+            let centre =
+                if r.below(3) > 0 { [0.0; 2] } else { [0; 2].map(|_| f64::from(r.between(-1.5, 1.5))) };
+            let swing = [0, 1].map(|k| Dof::range(centre[k] - half[k][0], centre[k] + half[k][1]));
+            Turning::Ball { twist_axis: z, swing_axis: x, swing, twist, centre }.into()
         }
         _ => {
             let order =

@@ -239,7 +239,9 @@ impl Fit<'_> {
     fn ball(&mut self, joint: JointId, ball: Ball) {
         let twist_axis = self.seen_in_rest(joint, true, ball.twist).as_dvec3();
         let swing_axis = self.seen_in_rest(joint, false, ball.swing).as_dvec3();
-        let with = |swing: [Dof; 2], twist: Dof| Turning::Ball { twist_axis, swing_axis, swing, twist };
+        let centre = [0.0; 2];
+        let with =
+            |swing: [Dof; 2], twist: Dof| Turning::Ball { twist_axis, swing_axis, swing, twist, centre };
         let seen = self.seen_from_rest(joint, with([Dof::FREE; 2], Dof::FREE));
         let dof = |n: usize| {
             let ((from, to), zero) = (ball.ranges[n], seen[n]);

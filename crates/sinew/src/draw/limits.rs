@@ -123,10 +123,10 @@ impl DrawList {
                     }
                 }
             }
-            Turning::Ball { swing: [x, y], twist, .. } => {
+            Turning::Ball { swing: [x, y], twist, centre, .. } => {
                 let axis = limits.twist_axis().unwrap_or(Vec3::Y);
                 if !x.range.is_free() {
-                    self.cone(&gizmo, axis, [x.range, y.range]);
+                    self.cone(&gizmo, axis, [x.range, y.range], centre);
                 }
                 gizmo.bone = axis + math::perpendicular(axis, bone) * TWIST;
                 let about = values(twist.range).map(|t| gizmo.with(2, t, gizmo.bone));
@@ -164,11 +164,13 @@ impl DrawList {
     }
 
     /// Adds the outline of a swing and lines to its half-axes.
-    fn cone(&mut self, gizmo: &Gizmo<'_>, axis: Vec3, [x, y]: [Range; 2]) {
+    fn cone(&mut self, gizmo: &Gizmo<'_>, axis: Vec3, swing: [Range; 2], centre: [f64; 2]) {
         let on = |angle: f32| {
-            let (s, c) = (math::sin(angle), math::cos(angle));
-            let half = |r: Range, towards: f32| (if towards < 0.0 { -r.min } else { r.max }) as f32;
-            gizmo.tip(gizmo.limits.rotation([c * half(x, c), s * half(y, s), 0.0]), axis)
+            let at = |n: usize, share: f32| {
+                let (Range { min, max }, centre) = (swing[n], centre[n]);
+                centre as f32 + share * (if share < 0.0 { centre - min } else { max - centre }) as f32
+            };
+            gizmo.tip(gizmo.limits.rotation([at(0, math::cos(angle)), at(1, math::sin(angle)), 0.0]), axis)
         };
         let outline = (0..=STEPS).map(|i| on(TAU * i as f32 / STEPS as f32));
         self.bound(gizmo, ShapeKind::Polyline, outline);
@@ -282,5 +284,31 @@ mod tests {
         assert!(drawn(Joint::FIXED).2.shapes().is_empty());
         let (.., list) = drawn(Joint::axes([Some(Dof::FREE), None, Some(Dof::range(0.0, 1.0))]));
         assert_eq!(list.shapes().iter().filter(|s| s.kind == ShapeKind::Polyline).count(), 2);
+    }
+
+    #[test]
+    fn a_swing_about_a_centre_is_drawn_around_it() {
+        let joint = Joint::from(Turning::Ball {
+            twist_axis: glam::DVec3::Y,
+            swing_axis: glam::DVec3::X,
+            swing: [Dof::range(0.2, 1.5), Dof::range(-0.5, 0.4)],
+            twist: Dof::range(-0.1, 0.1),
+            centre: [0.9, 0.0],
+        });
+        let (pose, id, list) = drawn(joint);
+        let at = pose.position(id);
+        let shape = list.shapes().iter().find(|s| s.role == ShapeRole::Limit).unwrap();
+        let outline = list.points(shape);
+        let parent = pose.model(pose.skeleton().parent(id).unwrap()).matrix3;
+        let swung = |x: f32, z: f32| {
+            let turned = math::mul(math::axis_angle(Vec3::X, 0.9), math::axis_angle(-Vec3::Z, z));
+            let own = math::mul(turned, math::axis_angle(Vec3::X, x - 0.9));
+            at + (parent * math::rotate(own, Vec3::Y)).normalize() * 0.5
+        };
+        // The ends of the half-axes: about X they add to the centre, across it they follow it.
+        let quarter = (outline.len() - 1) / 4;
+        for (n, [x, z]) in [[1.5, 0.0], [0.9, 0.4], [0.2, 0.0], [0.9, -0.5]].into_iter().enumerate() {
+            assert!(outline[n * quarter].distance(swung(x, z)) < 1e-5, "{n}");
+        }
     }
 }

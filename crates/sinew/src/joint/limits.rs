@@ -12,7 +12,7 @@ use core::f32::consts::{PI, TAU};
 use glam::{DMat3, DVec3, Mat3, Quat, Vec3};
 
 use super::{
-    Dof, Joint, Turning, direction,
+    Joint, Range, Turning, direction,
     dof::{Resistance, eased},
     ellipse::Ellipse,
     euler,
@@ -21,6 +21,7 @@ use super::{
 use crate::{JointTransform, math, math64};
 pub(crate) use contact::Contact;
 use parts::{Split, angles, clamp_angles, clamp_ball, hinge_angle, join, split, within};
+use relax::{in_f64, turn};
 
 /// Excess up to which a rotation or slide counts as within its limits, in radians or metres. A rotation that was just
 /// clamped is then not clamped again: f32 rotations keep 3e-7 after the few products between a limit and a pose. The
@@ -45,6 +46,7 @@ pub const TOLERANCE: f32 = 2e-6;
 /// With relaxed limits, no method moves a joint further outside. The limits of a joint that starts inside do not change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
+    /// The rest rotation; of a ball, followed by the swing to its centre.
     rest: Quat,
     /// The axes of the slides in the parent's frame.
     slide_frame: Quat,
@@ -79,13 +81,14 @@ enum Turn {
         span: Span,
         off: Quat,
     },
-    /// Own rotation = swing * twist. The frame's columns are the axes of the first swing, the second swing and the
-    /// twist.
+    /// Own rotation = swing * twist, both seen from the swing's centre. The frame's columns are the axes of the first
+    /// swing, the second swing and the twist.
     Ball {
         frame: Mat3,
         swing: Option<Ellipse>,
         slack: f32,
         twist: Span,
+        centre: [f32; 2],
     },
     /// Own rotation = turn * turn * turn * off.
     Axes {
@@ -102,7 +105,7 @@ enum Turn {
 /// | free | rotation vector (axis times angle) in the rest frame |
 /// | fixed | zeros |
 /// | hinge | angle about the axis, 0, 0 |
-/// | ball | swing about the first and the second swing axis (a rotation vector across the twist axis), twist |
+/// | ball | swing s about the first and the second swing axis (a rotation vector across the twist axis), twist; about a centre c, the rotation is exp(c) exp(s - c) twist |
 /// | axes | angles in the order of the joint's [`RotationOrder`](super::RotationOrder) |
 ///
 /// Limits are convex in these coordinates: intervals, and an ellipse for swing.
@@ -131,14 +134,17 @@ impl Limits {
                 let span = Span::of_angle(dof.range);
                 Turn::Hinge { axis: unit(*axis), exact: unit64(*axis), span, off: Quat::IDENTITY }
             }
-            Turning::Ball { twist_axis, swing_axis, swing, twist } => {
+            Turning::Ball { twist_axis, swing_axis, swing, twist, centre } => {
                 let z = unit(*twist_axis);
                 let x = math::perpendicular(z, unit(*swing_axis));
-                let half =
-                    |dof: &Dof| dof.range.is_bounded().then(|| [dof.range.max as f32, -dof.range.min as f32]);
-                let swing = half(&swing[0]).zip(half(&swing[1])).map(|(x, y)| Ellipse { half: [x, y] });
+                let half = |n: usize| {
+                    let (range, centre): (Range, f64) = (swing[n].range, centre[n]);
+                    range.is_bounded().then_some([(range.max - centre) as f32, (centre - range.min) as f32])
+                };
+                let swing = half(0).zip(half(1)).map(|(x, y)| Ellipse { half: [x, y] });
                 let frame = Mat3::from_cols(x, z.cross(x), z);
-                Turn::Ball { frame, swing, slack: 0.0, twist: Span::of_angle(twist.range) }
+                let twist = Span::of_angle(twist.range);
+                Turn::Ball { frame, swing, slack: 0.0, twist, centre: centre.map(|c| c as f32) }
             }
             Turning::Axes { order, angles } => {
                 let axes = order.axes();
@@ -154,7 +160,10 @@ impl Limits {
         });
         let unit_rest = unit_rotation(rest.rotation);
         Self {
-            rest: unit_rest,
+            rest: match &turn {
+                Turn::Ball { frame, centre, .. } if *centre != [0.0; 2] => swung(unit_rest, frame, *centre),
+                _ => unit_rest,
+            },
             slide_frame: slide_frame(unit_rest, &joint.slide_axes),
             origin: rest.translation,
             turn,
@@ -225,13 +234,13 @@ impl Limits {
         }
     }
 
-    /// Converts a local rotation to the joint's own, relative to the rest rotation.
+    /// Converts a local rotation to the joint's own, relative to the rest rotation or to that at a swing's centre.
     #[inline]
     pub fn own(&self, local: Quat) -> Quat {
         math::mul(math::conjugate(self.rest), local)
     }
 
-    /// Converts the joint's own rotation to a local rotation, normalised.
+    /// Converts the joint's own rotation to a local rotation, normalised. The inverse of [`Limits::own`].
     #[inline]
     pub fn local(&self, own: Quat) -> Quat {
         math::normalize(math::mul(self.rest, own))
@@ -248,9 +257,10 @@ impl Limits {
             Turn::Hinge { axis, span, off, .. } => {
                 [span.centre + hinge_angle(own, *axis, *off, span), 0.0, 0.0]
             }
-            Turn::Ball { frame, twist, .. } => {
+            Turn::Ball { frame, twist, centre, .. } => {
                 let Split { swing, twist: angle, .. } = split(own, frame);
-                [swing[0], swing[1], twist.centre + wrap(angle - twist.centre)]
+                let [x, y] = from_rest(swing, *centre);
+                [x, y, twist.centre + wrap(angle - twist.centre)]
             }
             Turn::Axes { axes, spans, off } => {
                 let own = undo(own, *off);
@@ -271,7 +281,7 @@ impl Limits {
             Turn::Free => of_vector(Vec3::from_array(c)),
             Turn::Fixed(local) => return *local,
             Turn::Hinge { axis, off, .. } => math::mul(*off, math::axis_angle(*axis, c[0])),
-            Turn::Ball { frame, .. } => join([c[0], c[1]], c[2], frame),
+            Turn::Ball { frame, centre, .. } => join(from_centre([c[0], c[1]], *centre), c[2], frame),
             Turn::Axes { axes, off, .. } => redo(euler::rotation(*axes, c), *off),
         };
         self.local(own)
@@ -289,10 +299,11 @@ impl Limits {
                 let excess = math::angle_between(turned, own).max(span.excess(d));
                 ([span.centre + span.clamp_angle(d), 0.0, 0.0], excess)
             }
-            Turn::Ball { frame, swing, slack, twist } => {
+            Turn::Ball { frame, swing, slack, twist, centre } => {
                 let parts = split(own, frame);
-                let (at, excess) = clamp_ball(&parts, swing, *slack, twist);
-                return Nearest { at, excess, tolerance: parts.tolerance() };
+                let ([x, y, t], excess) = clamp_ball(&parts, swing, *slack, twist);
+                let [x, y] = from_rest([x, y], *centre);
+                return Nearest { at: [x, y, t], excess, tolerance: parts.tolerance() };
             }
             // Near the poles of the middle axis rounding changes the outer two angles without bound, but not the turn
             // between the two rotations.
@@ -386,9 +397,10 @@ impl Limits {
                 c[n] = ease_into(span, &self.resist[n], from[n], c[n]);
             }
         }
-        if let Turn::Ball { swing: Some(e), slack, .. } = &self.turn {
-            let s = ease_swing(e, self.resist[0].ease, [from[0], from[1]], [c[0], c[1]]);
-            [c[0], c[1]] = within(e, *slack, s);
+        if let Turn::Ball { swing: Some(e), slack, centre, .. } = &self.turn {
+            let [from, to] = [from, c].map(|c| from_centre([c[0], c[1]], *centre));
+            let s = ease_swing(e, self.resist[0].ease, from, to);
+            [c[0], c[1]] = from_rest(within(e, *slack, s), *centre);
         }
         c
     }
@@ -463,7 +475,11 @@ impl Limits {
         if self.preferred == [None; 3] {
             return None;
         }
-        let at = self.coordinates(self.clamp(self.rest));
+        let rest = match &self.turn {
+            Turn::Ball { centre, .. } if *centre != [0.0; 2] => self.rotation([0.0; 3]),
+            _ => self.rest,
+        };
+        let at = self.coordinates(self.clamp(rest));
         Some(self.clamp(self.rotation([0, 1, 2].map(|n| self.preferred[n].unwrap_or(at[n])))))
     }
 
@@ -514,6 +530,24 @@ fn slide_frame(rest: Quat, axes: &DMat3) -> Quat {
 /// show where the input is tilted by nearly half a turn (see `relax`).
 fn unit_rotation(q: Quat) -> Quat {
     if (math::dot(q, q) - 1.0).abs() <= 4.0 * f32::EPSILON { q } else { math::normalize(q) }
+}
+
+/// The swing seen from the ellipse's centre. Without a centre, keeps the bits.
+fn from_centre(swing: [f32; 2], centre: [f32; 2]) -> [f32; 2] {
+    [swing[0] - centre[0], swing[1] - centre[1]]
+}
+
+/// The swing seen from rest; the inverse of [`from_centre`].
+fn from_rest(swing: [f32; 2], centre: [f32; 2]) -> [f32; 2] {
+    // Not `+ centre`, which would lose the sign of a zero.
+    [swing[0] - (0.0 - centre[0]), swing[1] - (0.0 - centre[1])]
+}
+
+/// The rotation followed by a swing, a rotation vector in the plane of the frame's first two axes.
+fn swung(rotation: Quat, frame: &Mat3, swing: [f32; 2]) -> Quat {
+    let v = frame.x_axis.as_dvec3() * f64::from(swing[0]) + frame.y_axis.as_dvec3() * f64::from(swing[1]);
+    let angle = math64::sqrt(v.length_squared());
+    (in_f64(rotation) * turn(v / angle, angle)).normalize().as_quat()
 }
 
 fn length([x, y]: [f32; 2]) -> f32 {

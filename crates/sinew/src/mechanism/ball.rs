@@ -6,7 +6,8 @@
 //! same in both layers:
 //!
 //! - a ball's `own = exp(x, y, 0) * (turn about z by t)`: a swing, a rotation vector across the twist axis z, after a twist.
-//!   Its limits are an ellipse of (x, y) and a range of t: convex (Baerlocher & Boulic 2001);
+//!   Its limits are an ellipse of (x, y) and a range of t: convex (Baerlocher & Boulic 2001). About a centre c of that ellipse
+//!   it is `exp(c) exp((x, y, 0) - c) * twist`: the joint's frame carries exp(c), and swings count from c;
 //! - a free joint's `own = exp(x, y, z)`: a rotation vector.
 //!
 //! The rotation axis of each coordinate depends on the values of all three. For the rotation `exp(v)` with angular velocity

@@ -283,14 +283,14 @@ impl MechanismBuilder {
             dof_of[joint] = Some(made.dofs.len() as u32);
             for part in parts(&spec.joint) {
                 if (part.kind, part.leads) == (DofKind::Swing, true)
-                    && let Turning::Ball { swing, .. } = spec.joint.turning
+                    && let Turning::Ball { swing, centre, .. } = spec.joint.turning
                 {
                     let ends = swing.map(|d| (d.range.min, d.range.max));
-                    made.swings.push((made.dofs.len(), Swing::new(ends)));
+                    made.swings.push((made.dofs.len(), Swing::new(ends, centre)));
                 }
                 let name = format!("{}{}", spec.name, part.suffix);
-                let contradicted_by = Vec::new();
-                made.dofs.push(NamedDof { name, kind: part.kind, dof: part.dof, contradicted_by });
+                let (dof, centre, contradicted_by) = (part.dof, part.centre, Vec::new());
+                made.dofs.push(NamedDof { name, kind: part.kind, dof, centre, contradicted_by });
             }
         }
         let mut id_of = vec![0; self.links.len()];
@@ -327,7 +327,8 @@ impl MechanismBuilder {
                     kind: part.kind,
                     leads: part.leads,
                     multiplier,
-                    offset: shift,
+                    // A centre of 0 leaves the sign of a zero: its value is -0.
+                    offset: if part.kind == DofKind::Swing { -part.centre } else { shift },
                 });
                 at = Carried { joint: made.joints.len() as u32 - 1, offset: DAffine3::from_mat3(part.back) };
             }

@@ -17,7 +17,8 @@ pub enum DofKind {
     /// Translation along an axis, in metres.
     Slide,
     /// One of a ball joint's two swings, in radians. They are adjacent and together form a rotation vector across the twist
-    /// axis. Their four range ends are the half-axes of the ellipse that limits both.
+    /// axis. Their four range ends are those of the half-axes of the ellipse that limits both, about its
+    /// [`centre`](NamedDof::centre).
     Swing,
     /// Twist of a ball joint, in radians.
     Twist,
@@ -39,6 +40,8 @@ pub struct NamedDof {
     /// Range, speed and preferred value, in radians or metres. The range is the part in which the joints that mimic this one
     /// are within their limits too.
     pub dof: Dof,
+    /// The value of a swing at which the quarters of its ellipse meet, in radians; 0 for other kinds.
+    pub centre: f64,
     /// Joints that mimic this one and whose limits leave no range in common with it. Those limits are ignored.
     pub contradicted_by: Vec<String>,
 }
@@ -63,6 +66,8 @@ pub(super) struct Part {
     /// Whether it is single or the first of three at one point: the first computes the frames of all three.
     pub leads: bool,
     pub dof: Dof,
+    /// See [`NamedDof::centre`].
+    pub centre: f64,
     /// Rotation from the joint's frame to the frame of this motion, and its inverse.
     pub frame: DMat3,
     pub back: DMat3,
@@ -72,7 +77,7 @@ pub(super) struct Part {
 pub(super) fn parts(joint: &Joint) -> Vec<Part> {
     let single = |suffix, kind, axis, dof| {
         let frame = frame_along(axis);
-        Part { suffix, kind, leads: true, dof, frame, back: frame.transpose() }
+        Part { suffix, kind, leads: true, dof, centre: 0.0, frame, back: frame.transpose() }
     };
     // Three at one point: the first enters their frame, the last leaves it.
     let three = |frame: DMat3, of: [(&'static str, DofKind, Dof); 3]| {
@@ -81,6 +86,7 @@ pub(super) fn parts(joint: &Joint) -> Vec<Part> {
             kind,
             leads: k == 0,
             dof,
+            centre: 0.0,
             frame: if k == 0 { frame } else { DMat3::IDENTITY },
             back: if k == 2 { frame.transpose() } else { DMat3::IDENTITY },
         };
@@ -99,7 +105,7 @@ pub(super) fn parts(joint: &Joint) -> Vec<Part> {
                 parts.extend(angles[n].map(|dof| single(suffixes[n], DofKind::Turn, DVec3::AXES[n], dof)));
             }
         }
-        Turning::Ball { twist_axis, swing_axis, swing: [x, y], twist } => {
+        Turning::Ball { twist_axis, swing_axis, swing: [x, y], twist, centre } => {
             let frame = frame_of(twist_axis, swing_axis);
             if x.range.is_free() {
                 // A ball without limits rotates freely, and a rotation vector loses no direction anywhere.
@@ -116,7 +122,12 @@ pub(super) fn parts(joint: &Joint) -> Vec<Part> {
                     (".swing2", DofKind::Swing, y),
                     (".twist", DofKind::Twist, twist),
                 ];
+                let first = parts.len();
                 parts.extend(three(frame, all));
+                parts[first].frame = swung(frame, centre);
+                for (part, centre) in parts[first..].iter_mut().zip(centre) {
+                    part.centre = centre;
+                }
             }
         }
         Turning::Free => parts.extend(three(DMat3::IDENTITY, vectors([Dof::FREE; 3]))),
@@ -129,6 +140,11 @@ pub(super) fn parts(joint: &Joint) -> Vec<Part> {
 
 fn vectors([x, y, z]: [Dof; 3]) -> [(&'static str, DofKind, Dof); 3] {
     [(".x", DofKind::Vector, x), (".y", DofKind::Vector, y), (".z", DofKind::Vector, z)]
+}
+
+/// Returns a ball's frame at the centre of its swing: the rotation before its motion, which counts from there.
+pub(super) fn swung(frame: DMat3, [x, y]: [f64; 2]) -> DMat3 {
+    if [x, y] == [0.0; 2] { frame } else { frame * turned(DofKind::Swing, [x, y, 0.0]).0 }
 }
 
 /// Returns the frame of a ball: z is the twist axis, x the axis of the first swing.

@@ -95,7 +95,12 @@ pub(super) fn place(joints: &[Moving], values: &[f64], Frames { joints: frames, 
         };
         let var = joint.var as usize;
         if let DofKind::Swing | DofKind::Vector = joint.kind {
-            let (turned, about) = ball::turned(joint.kind, [values[var], values[var + 1], values[var + 2]]);
+            // Swings count from their centre. (None of these joints mimics another.)
+            let (mut x, mut y) = (values[var], values[var + 1]);
+            if joint.kind == DofKind::Swing {
+                (x, y) = (x + joint.offset, y + joints[i + 1].offset);
+            }
+            let (turned, about) = ball::turned(joint.kind, [x, y, values[var + 2]]);
             let frame = DAffine3 { matrix3: on.matrix3 * turned, translation: on.translation };
             for (k, axis) in about.into_iter().enumerate() {
                 frames[i + k] = frame;

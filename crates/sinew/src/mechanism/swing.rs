@@ -4,32 +4,50 @@ use core::f64::consts::FRAC_PI_2;
 
 use crate::{joint::nearest_of_quarter, math64};
 
-/// Level of points that are set on the limit: so far below 1 that they are within by any order of operations.
-const BOUND: f64 = 1.0 - 1e-14;
-/// Upper bound of that level after rounding.
-const ROUNDED: f64 = 1.0 - 5e-15;
+/// Level below 1 of points that are set on the limit: so far below that they are within by any order of operations.
+const BELOW: f64 = 1e-14;
 
 /// Ellipse limit of a ball joint; see [`Turning::Ball`](crate::joint::Turning::Ball). Coordinates are the two swings, in
 /// radians.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Swing {
+    /// Where the quarters meet, in radians.
+    centre: [f64; 2],
+    /// Bounds of the level of points that are set on the limit: what they aim at, and what they are within after rounding.
+    bounds: [f64; 2],
     /// Half-axes in the positive and negative direction, of the first and the second coordinate, in radians; all above 0.
     half: [[f64; 2]; 2],
 }
 
 impl Swing {
-    /// Makes a limit from the ends of both coordinates, each `(lower, upper)` with 0 between them.
-    pub fn new(ends: [(f64, f64); 2]) -> Self {
-        Self { half: ends.map(|(lower, upper)| [upper, -lower]) }
+    /// Makes a limit from the ends of both coordinates, each `(lower, upper)` with the centre between them.
+    pub fn new(ends: [(f64, f64); 2], centre: [f64; 2]) -> Self {
+        let half = [0, 1].map(|k| [ends[k].1 - centre[k], centre[k] - ends[k].0]);
+        // A coordinate far from 0 is rounded by a share of itself, which is a greater share of a small half-axis.
+        let least = half.into_iter().flatten().fold(f64::INFINITY, f64::min);
+        let below = BELOW + 16.0 * f64::EPSILON * centre[0].abs().max(centre[1].abs()) / least;
+        Self { centre, bounds: [1.0 - below, 1.0 - 0.5 * below], half }
     }
 
-    /// Returns the half-axes of the quarter that a point lies in.
+    /// Returns a point as seen from the centre.
+    fn seen_from_centre(&self, p: [f64; 2]) -> [f64; 2] {
+        [p[0] - self.centre[0], p[1] - self.centre[1]]
+    }
+
+    /// Returns a point that is seen from the centre as seen from rest.
+    fn seen_from_rest(&self, p: [f64; 2]) -> [f64; 2] {
+        // Not `+ centre`, which would lose the sign of a zero.
+        [p[0] - (0.0 - self.centre[0]), p[1] - (0.0 - self.centre[1])]
+    }
+
+    /// Returns the half-axes of the quarter that a point lies in, as seen from the centre.
     fn quarter(&self, [x, y]: [f64; 2]) -> [f64; 2] {
         [self.half[0][usize::from(x < 0.0)], self.half[1][usize::from(y < 0.0)]]
     }
 
-    /// Returns `(x/a)^2 + (y/b)^2`: at most 1 within the limit.
+    /// Returns `(x/a)^2 + (y/b)^2`, seen from the centre: at most 1 within the limit.
     pub fn level(&self, p: [f64; 2]) -> f64 {
+        let p = self.seen_from_centre(p);
         let [a, b] = self.quarter(p);
         let (x, y) = (p[0] / a, p[1] / b);
         x * x + y * y
@@ -45,27 +63,30 @@ impl Swing {
         if self.holds(p) {
             return p;
         }
-        let [u, v] = nearest_of_quarter(self.quarter(p), p);
-        self.inside([u, v])
+        let p = self.seen_from_centre(p);
+        self.inside(nearest_of_quarter(self.quarter(p), p))
     }
 
-    /// Moves a point of the outline inside along the ray from the middle, where rounding has left it outside.
+    /// Moves a point of the outline, seen from the centre, inside along the ray from there, where rounding has left it
+    /// outside. Returns it as seen from rest.
     fn inside(&self, mut p: [f64; 2]) -> [f64; 2] {
+        let [bound, rounded] = self.bounds;
         // One round suffices but for rounding, and the bound leaves room for that.
         for _ in 0..4 {
-            let level = self.level(p);
+            let level = self.level(self.seen_from_rest(p));
             // NaN is returned as it is; values are checked to be finite earlier.
-            if level <= ROUNDED || level.is_nan() {
+            if level <= rounded || level.is_nan() {
                 break;
             }
-            let k = math64::sqrt(BOUND / level);
+            let k = math64::sqrt(bound / level);
             p = p.map(|c| c * k);
         }
-        p
+        self.seen_from_rest(p)
     }
 
     /// Returns the unit normal of the outline at a point of it.
     pub fn normal(&self, p: [f64; 2]) -> [f64; 2] {
+        let p = self.seen_from_centre(p);
         let [a, b] = self.quarter(p);
         let (x, y) = (p[0] / (a * a), p[1] / (b * b));
         let l = math64::sqrt(x * x + y * y);
@@ -129,7 +150,7 @@ mod tests {
         let far = |angle: f64| {
             let (y, x) = math64::sin_cos(angle);
             let [a, b] = s.quarter([x, y]);
-            let (x, y) = (a * x - p[0], b * y - p[1]);
+            let (x, y) = (s.centre[0] + a * x - p[0], s.centre[1] + b * y - p[1]);
             math64::sqrt(x * x + y * y)
         };
         let (mut best, mut step) = (0.0, 0.01);
@@ -153,15 +174,21 @@ mod tests {
     #[test]
     fn the_nearest_point_is_within_to_the_last_bit_and_nearest() {
         let mut next = numbers();
-        for _ in 0..2000 {
+        for k in 0..2000 {
             let mut end = || 1e-3 + 2.9 * next();
-            let swing = Swing::new([(-end(), end()), (-end(), end())]);
+            let ends = [(-end(), end()), (-end(), end())];
+            // Every other one is about a centre, which may leave 0 outside.
+            let centre = if k % 2 == 0 { [0.0; 2] } else { [4.0 * next() - 2.0, 4.0 * next() - 2.0] };
+            let ends = [0, 1].map(|k| (ends[k].0 + centre[k], ends[k].1 + centre[k]));
+            let swing = Swing::new(ends, centre);
             let p = [8.0 * next() - 4.0, 8.0 * next() - 4.0];
             let q = swing.nearest(p);
-            let [[a, b], [c, d]] = swing.half;
             // Computed in another way.
-            let (a, c) = (if q[0] < 0.0 { b } else { a }, if q[1] < 0.0 { d } else { c });
-            assert!(q[0] * q[0] / (a * a) + q[1] * q[1] / (c * c) <= 1.0);
+            let part = |k: usize| {
+                let end = if q[k] < centre[k] { ends[k].0 } else { ends[k].1 };
+                (q[k] - centre[k]) / (end - centre[k])
+            };
+            assert!(part(0) * part(0) + part(1) * part(1) <= 1.0);
             if swing.holds(p) {
                 assert_eq!(p, q);
                 continue;
@@ -175,14 +202,16 @@ mod tests {
                 assert!((way[0] * n[1] - way[1] * n[0]).abs() < 1e-6 * far.max(1.0), "{swing:?} {p:?} {n:?}");
                 assert!(way[0] * n[0] + way[1] * n[1] > 0.0);
             }
-            let half_way = swing.on_the_way([0.0, 0.0], p);
+            let half_way = swing.on_the_way(centre, p);
             assert!(swing.holds(half_way) && swing.level(half_way) > 1.0 - 1e-12);
         }
     }
 
     #[test]
     fn even_numbers_fill_the_area_evenly() {
-        let swing = Swing::new([(-0.5, 1.5), (-0.2, 1.0)]);
+        let centre = [0.3, -2.0];
+        let ends = [(-0.5, 1.5), (-0.2, 1.0)];
+        let swing = Swing::new([0, 1].map(|k| (ends[k].0 + centre[k], ends[k].1 + centre[k])), centre);
         let (mut quarters, mut inner) = ([0; 4], 0);
         let n = 200;
         for i in 0..n {
@@ -190,7 +219,7 @@ mod tests {
                 let at = |k: usize| (k as f64 + 0.5) / n as f64;
                 let p = swing.at([at(i), at(j)]);
                 assert!(swing.holds(p));
-                quarters[usize::from(p[0] < 0.0) + 2 * usize::from(p[1] < 0.0)] += 1;
+                quarters[usize::from(p[0] < centre[0]) + 2 * usize::from(p[1] < centre[1])] += 1;
                 inner += usize::from(swing.level(p) < 0.25);
             }
         }

@@ -8,7 +8,7 @@ use super::{
     Mechanism, ValuesError,
     angles::{about, angles_within, on_turn, twist},
     ball::{coordinates, turned},
-    dof::{DofKind, frame_of},
+    dof::{DofKind, frame_of, swung},
 };
 use crate::{
     JointId, JointTransform, Pose,
@@ -25,8 +25,8 @@ pub(super) enum Turn {
     Hinge { axis: DVec3, held: DMat3 },
     /// Own rotation = turns about these axes in order. An angle without a degree of freedom is fixed.
     Axes { axes: [usize; 3], angles: [Option<f64>; 3] },
-    /// Own rotation = `frame` * (swing and twist) * `frame`^-1.
-    Ball { frame: DMat3 },
+    /// Own rotation = `before` * (swing - centre, and twist) * `frame`^-1.
+    Ball { before: DMat3, frame: DMat3, centre: [f64; 2] },
     /// Own rotation = the rotation of a rotation vector.
     Vector,
 }
@@ -43,8 +43,9 @@ impl Turn {
                 Self::Axes { axes, angles: axes.map(|n| angles[n].is_none().then_some(0.0)) }
             }
             Turning::Ball { swing, .. } if swing[0].range.is_free() => Self::Vector,
-            Turning::Ball { twist_axis, swing_axis, .. } => {
-                Self::Ball { frame: frame_of(twist_axis, swing_axis) }
+            Turning::Ball { twist_axis, swing_axis, centre, .. } => {
+                let frame = frame_of(twist_axis, swing_axis);
+                Self::Ball { before: swung(frame, centre), frame, centre }
             }
         }
     }
@@ -140,9 +141,11 @@ impl JointValues {
                 }
                 (0..3).filter(|&n| kept[n].is_none()).for_each(|n| put(now[n]));
             }
-            Turn::Ball { frame } => {
-                let [x, y, t] = coordinates(DofKind::Swing, &(frame.transpose() * own * *frame));
-                let [x, y] = self.settled_swing(c.first + first, [x, y]);
+            Turn::Ball { before, frame, centre } => {
+                let [x, y, t] = coordinates(DofKind::Swing, &(before.transpose() * own * *frame));
+                // Not `+ centre`, which would lose the sign of a zero.
+                let at = [x - (0.0 - centre[0]), y - (0.0 - centre[1])];
+                let [x, y] = self.settled_swing(c.first + first, at);
                 [x, y, on_turn(t, range(first + 2))].into_iter().for_each(put);
             }
             Turn::Vector => {
@@ -173,9 +176,9 @@ impl JointValues {
             Turn::Axes { axes, angles } => Some(
                 (0..3).fold(DMat3::IDENTITY, |r, n| r * about(axes[n], angles[n].unwrap_or_else(&mut next))),
             ),
-            Turn::Ball { frame } => {
-                let (r, _) = turned(DofKind::Swing, [next(), next(), next()]);
-                Some(*frame * r * frame.transpose())
+            Turn::Ball { before, frame, centre } => {
+                let (r, _) = turned(DofKind::Swing, [next() - centre[0], next() - centre[1], next()]);
+                Some(*before * r * frame.transpose())
             }
             Turn::Vector => Some(turned(DofKind::Vector, [next(), next(), next()]).0),
         };

@@ -82,7 +82,9 @@ pub fn excess(joint: &Joint, rest: &JointTransform, local: &JointTransform) -> V
             let back = if tilt > 1e-14 { product(&about(cross(turned, axis), tilt), &own) } else { own };
             vec![tilt, on_circle(angle_about(&back, axis), Some(*dof))]
         }
-        Turning::Ball { twist_axis, swing_axis, swing, twist } => {
+        Turning::Ball { twist_axis, swing_axis, swing, twist, .. } => {
+            let (axis, angle) = to_centre(joint);
+            let own = product(&about(axis, -angle), &own);
             let z = unit(v(*twist_axis));
             let x = unit(cross(cross(z, v(*swing_axis)), z));
             let y = cross(z, x);
@@ -94,33 +96,50 @@ pub fn excess(joint: &Joint, rest: &JointTransform, local: &JointTransform) -> V
                 s = [tilt * dot(axis, x), tilt * dot(axis, y)];
                 back = product(&about(axis, -tilt), &own);
             }
-            let [a, b] = [swing[0].range, swing[1].range];
-            let out = match a.is_free() {
-                false => from_ellipse(
-                    s,
-                    if s[0] < 0.0 { -a.min } else { a.max },
-                    if s[1] < 0.0 { -b.min } else { b.max },
-                ),
+            let out = match swing[0].range.is_free() {
+                false => from_ellipse(s, half_axis(joint, 0, s[0]), half_axis(joint, 1, s[1])),
                 true => 0.0,
             };
             vec![out, on_circle(angle_about(&back, z), Some(*twist))]
         }
         Turning::Axes { order, angles } => {
-            let own = own_rotation(rest, local);
+            let own = own_rotation(joint, rest, local);
             vec![axes::outside(own, order.axes(), order.axes().map(|n| Arc::of(angles[n])))]
         }
         _ => unreachable!("a kind of joint that nothing judges"),
     }
 }
 
-/// The joint's own rotation, seen from the rest pose.
-fn own_rotation(rest: &JointTransform, local: &JointTransform) -> axes::Q {
+/// The swing from rest to where a ball's ellipse has its centre: an axis of any length and an angle.
+fn to_centre(joint: &Joint) -> (V, f64) {
+    let Turning::Ball { twist_axis, swing_axis, centre: [a, b], .. } = joint.turning else {
+        return ([1.0, 0.0, 0.0], 0.0);
+    };
+    let z = unit(twist_axis.to_array());
+    let x = unit(cross(cross(z, swing_axis.to_array()), z));
+    let y = cross(z, x);
+    let angle = a.hypot(b);
+    (if angle == 0.0 { x } else { [0, 1, 2].map(|k| a * x[k] + b * y[k]) }, angle)
+}
+
+/// The half-axis of a ball's swing on the side of a coordinate that is seen from the centre.
+fn half_axis(joint: &Joint, n: usize, at: f64) -> f64 {
+    let Turning::Ball { swing, centre, .. } = joint.turning else { return f64::NAN };
+    let range = swing[n].range;
+    if at < 0.0 { centre[n] - range.min } else { range.max - centre[n] }
+}
+
+/// The joint's own rotation, seen from the rest pose; of a ball, from the centre of its swing.
+fn own_rotation(joint: &Joint, rest: &JointTransform, local: &JointTransform) -> axes::Q {
     let of = |q: Quat| {
         let q = q.to_array().map(f64::from);
         let l = q.iter().map(|x| x * x).sum::<f64>().sqrt();
         q.map(|x| x / l)
     };
-    axes::times(axes::back(of(rest.rotation)), of(local.rotation))
+    let (axis, angle) = to_centre(joint);
+    let (axis, (s, c)) = (unit(axis), (0.5 * angle).sin_cos());
+    let centre = [axis[0] * s, axis[1] * s, axis[2] * s, c];
+    axes::times(axes::back(centre), axes::times(axes::back(of(rest.rotation)), of(local.rotation)))
 }
 
 /// By how much a rotation breaks the promise for what came in: within the limits where that was, and no further out where
@@ -137,7 +156,7 @@ pub fn further(joint: &Joint, rest: &JointTransform, came: &JointTransform, loca
     }
     let before = excess(joint, rest, came);
     let more = |n: usize| after[n] - before[n];
-    let (was, is) = (own_rotation(rest, came), own_rotation(rest, local));
+    let (was, is) = (own_rotation(joint, rest, came), own_rotation(joint, rest, local));
     match &joint.turning {
         Turning::Free => 0.0,
         Turning::Fixed => more(0),
@@ -176,7 +195,7 @@ pub fn lost(joint: &Joint, rest: &JointTransform, local: &JointTransform) -> f64
         Turning::Hinge { axis, .. } => (unit(axis.to_array()), 1.0),
         _ => return 1.0,
     };
-    let q = own_rotation(rest, local);
+    let q = own_rotation(joint, rest, local);
     (known / dot([q[0], q[1], q[2]], axis).hypot(q[3]).max(1e-6)).max(1.0)
 }
 

@@ -52,8 +52,12 @@ pub fn joint() -> impl Strategy<Value = Joint> {
     let half = || prop_oneof![5 => 0.1f64..3.0, 1 => 1e-3f64..0.1];
     let ball =
         (axis(), axis(), half(), half(), half(), half(), range()).prop_map(|(z, x, a, b, c, d, twist)| {
-            let swing = [Dof::range(-a, b), Dof::range(-c, d)];
-            let joint = Joint::from(Turning::Ball { twist_axis: z, swing_axis: x, swing, twist });
+            // Two in five are about a centre, also so that rest is outside.
+            let other = |x: f64| (977.0 * x).fract();
+            let centre = if other(a) < 0.4 { [3.0 * other(b) - 1.5, 3.0 * other(c) - 1.5] } else { [0.0; 2] };
+            let [x0, y0] = centre;
+            let swing = [Dof::range(x0 - a, x0 + b), Dof::range(y0 - c, y0 + d)];
+            let joint = Joint::from(Turning::Ball { twist_axis: z, swing_axis: x, swing, twist, centre });
             if joint.check().is_ok() { joint } else { Joint::FREE }
         });
     let maybe = || prop::option::weighted(0.6, range());

@@ -44,7 +44,7 @@ impl Limits {
                 let s = [0, 1].map(|n| between(a.swing[n], b.swing[n], false));
                 join(s, span.centre + d, &frame)
             }
-            Turn::Ball { frame, swing, slack, twist } => {
+            Turn::Ball { frame, swing, slack, twist, .. } => {
                 // Near a half turn of swing the twist and the swing's direction have few digits. An excess from lost
                 // digits must not carry over to where they are well defined.
                 let known = |own: Quat| {

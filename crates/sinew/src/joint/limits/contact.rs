@@ -24,7 +24,7 @@ pub(crate) struct Contact {
 impl Limits {
     /// The limits that a ball exceeds, touches, or is nearer to than `near` radians: of its swing and of its twist.
     pub(crate) fn contacts(&self, local: Quat, near: f32) -> [Option<Contact>; 2] {
-        let Turn::Ball { frame, swing, slack, twist } = &self.turn else { return [None; 2] };
+        let Turn::Ball { frame, swing, slack, twist, .. } = &self.turn else { return [None; 2] };
         if self.is_well_within(local) {
             return [None; 2];
         }
@@ -92,6 +92,7 @@ mod tests {
         let dof = |half: f64| Dof::range(-half, half);
         let oval = Joint {
             turning: Turning::Ball {
+                centre: [0.0; 2],
                 twist_axis: DVec3::Y,
                 swing_axis: DVec3::X,
                 swing: [dof(0.4), dof(0.9)],

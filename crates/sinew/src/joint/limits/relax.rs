@@ -59,7 +59,7 @@ impl Limits {
                 }
                 *span = span.widened(d as f32);
             }
-            Turn::Ball { frame, swing, slack, twist } => {
+            Turn::Ball { frame, swing, slack, twist, .. } => {
                 let v = own.xyz();
                 let [x, y, z] = [frame.x_axis, frame.y_axis, frame.z_axis].map(|a| v.dot(a.as_dvec3()));
                 let n = sqrt(z * z + own.w * own.w);

@@ -4,7 +4,7 @@
 //! bit-exact promises uses these functions instead: `f32`, one order, no fused multiply-add. glam's `Vec3` and `Mat3`
 //! are plain scalar code and used directly.
 
-use glam::{Mat3, Quat, Vec3};
+use glam::{Mat3, Quat, Vec3, Vec4, Vec4Swizzles};
 
 /// The square root, correctly rounded on every platform.
 #[inline(always)]
@@ -60,12 +60,11 @@ pub fn acos(x: f32) -> f32 {
 /// The product `a * b`: a rotation by `b`, then by `a`.
 #[inline(always)]
 pub fn mul(a: Quat, b: Quat) -> Quat {
-    Quat::from_xyzw(
-        a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
-        a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
-        a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w,
-        a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z,
-    )
+    let (a, b) = (Vec4::from(a), Vec4::from(b));
+    let x = b.wzyx() * Vec4::new(1.0, -1.0, 1.0, -1.0);
+    let y = b.zwxy() * Vec4::new(1.0, 1.0, -1.0, -1.0);
+    let z = b.yxwz() * Vec4::new(-1.0, 1.0, 1.0, -1.0);
+    Quat::from_vec4(a.wwww() * b + a.xxxx() * x + a.yyyy() * y + a.zzzz() * z)
 }
 
 /// The inverse of a unit quaternion.
@@ -77,9 +76,10 @@ pub fn conjugate(q: Quat) -> Quat {
 /// Rotates `v` by the unit quaternion `q`.
 #[inline(always)]
 pub fn rotate(q: Quat, v: Vec3) -> Vec3 {
-    let u = Vec3::new(q.x, q.y, q.z);
-    let t = 2.0 * u.cross(v);
-    v + q.w * t + u.cross(t)
+    let (u, v) = (Vec4::from(q), v.extend(0.0));
+    let cross = |v: Vec4| u.yzxw() * v.zxyw() - u.zxyw() * v.yzxw();
+    let t = 2.0 * cross(v);
+    (v + u.wwww() * t + cross(t)).truncate()
 }
 
 /// The dot product of four components.

@@ -40,6 +40,8 @@ pub(super) struct Node {
     /// Index of the parent, smaller than the node's own; [`NONE`] for the root.
     pub parent: usize,
     pub turns: Turns,
+    /// Whether it is a ball that may take every rotation.
+    free: bool,
     /// Axes of its rest frame along which it slides.
     pub slides: [bool; 3],
     /// Local rotation and translation, the latter in the parent's units.
@@ -67,6 +69,12 @@ impl Node {
     /// Slides the joint to a value along an axis of its rest frame.
     pub fn slide_to(&mut self, axis: usize, value: f32) {
         self.offset = self.limits.slide_to(self.initial.1, self.offset, axis, value);
+    }
+
+    /// Whether the joint may take every rotation in this solve.
+    #[inline(always)]
+    pub fn is_free(&self) -> bool {
+        self.free && self.max_turn == f32::INFINITY
     }
 
     /// The rotation, bounded by [`Node::max_turn`]; see [`turned_at_most`].
@@ -111,6 +119,8 @@ fn stiffness(joint: &Joint) -> f64 {
 pub(super) struct FigureState {
     pub nodes: Vec<Node>,
     pub frames: Vec<Frame>,
+    /// Whether joints moved after `frames` were computed.
+    pub moved: bool,
     /// Orientation of the root's parent.
     above: Quat,
     /// Position of the root's parent in model space, in metres.
@@ -163,6 +173,7 @@ impl FigureState {
                 joint,
                 motion_weight: 1.0 / (compliance * compliance),
                 parent,
+                free: turns == Turns::Ball && spec.turning == Turning::Free,
                 turns,
                 slides: spec.slide.map(|d| d.is_some() && stiffness < 1.0),
                 rotation: Quat::IDENTITY,
@@ -189,6 +200,7 @@ impl FigureState {
     pub fn begin(&mut self, nodes: &[Node]) {
         self.nodes.clear();
         self.nodes.extend_from_slice(nodes);
+        self.moved = true;
         self.make_room();
     }
 
@@ -206,11 +218,14 @@ impl FigureState {
 
     /// Loads an updated pose. `last` marks nodes whose own scale matters, as they carry points of tasks.
     pub fn load(&mut self, pose: &Pose, last: &[bool]) -> Result<(), SolveError> {
-        let skeleton = pose.skeleton().clone();
+        let skeleton = pose.skeleton();
         let root = self.nodes[0].joint;
         let above = pose.parent_model(root);
         // Under a sheared frame lengths change with rotations.
         let sheared = |joint: JointId| -> Result<(), SolveError> {
+            if pose.unscaled(joint) {
+                return Ok(());
+            }
             let shear = math::shear(&pose.model(joint).matrix3);
             if shear.is_nan() || shear > 1e-3 {
                 return Err(crate::ChainError::Sheared { joint: skeleton.name(joint).into(), shear }.into());
@@ -224,7 +239,7 @@ impl FigureState {
         self.above = math::rotation_of(&above.matrix3);
         self.origin = above.translation;
         let unit = math::uniform_scale(&above.matrix3);
-        self.outside = false;
+        (self.outside, self.moved) = (false, true);
         self.rounding = 0.0;
         let mut size = 0.0f32;
         for (i, &last) in last.iter().enumerate() {
@@ -289,7 +304,7 @@ impl FigureState {
 
     /// Sets the unit of length, in metres; called once per load.
     pub fn set_unit(&mut self, size: f32) {
-        self.size = size;
+        (self.size, self.moved) = (size, true);
         for node in &mut self.nodes {
             node.unit /= size;
         }
@@ -297,6 +312,7 @@ impl FigureState {
 
     /// Restores the initial pose, clamped to the limits.
     pub fn restore_clamped(&mut self) {
+        self.moved = true;
         for node in &mut self.nodes {
             (node.rotation, node.offset) = node.clamped;
         }
@@ -307,8 +323,11 @@ impl FigureState {
         (position - self.origin) / self.size
     }
 
-    /// Forward kinematics: updates the frames.
+    /// Forward kinematics: updates the frames, if joints moved.
     pub fn forward(&mut self) {
+        if !core::mem::take(&mut self.moved) {
+            return;
+        }
         for i in 0..self.nodes.len() {
             let node = &self.nodes[i];
             let (base, at) = match node.parent {
@@ -343,6 +362,7 @@ impl FigureState {
         let local = math::rotate(back, displacement) / root.unit;
         if local.is_finite() {
             root.offset += local;
+            self.moved = true;
         }
     }
 
@@ -361,6 +381,7 @@ impl FigureState {
 
     /// Copies the joints' rotations and translations from another pose.
     pub fn put(&mut self, pose: &Pose) {
+        self.moved = true;
         for node in &mut self.nodes {
             let local = pose.local(node.joint);
             (node.rotation, node.offset) = (local.rotation, local.translation);
@@ -369,6 +390,7 @@ impl FigureState {
 
     /// Blends from the initial pose (0) to the current one (1), in joint coordinates.
     pub fn blend(&mut self, weight: f32) {
+        self.moved = true;
         for node in &mut self.nodes {
             let (rotation, offset) = node.initial;
             if node.rotation != rotation {
@@ -416,6 +438,7 @@ impl FigureState {
 
     /// Blends from the current state (0) to a saved one (1), in joint coordinates, within each joint's [`Node::max_turn`].
     pub fn blend_to(&mut self, to: Kept, weight: f32) {
+        self.moved = true;
         for (node, (rotation, offset)) in self.nodes.iter_mut().zip(&self.kept[to as usize]) {
             if node.rotation != *rotation {
                 node.rotation = node.no_further(node.limits.blend(node.rotation, *rotation, weight));
@@ -433,6 +456,7 @@ impl FigureState {
 
     /// Restores a saved state.
     pub fn restore(&mut self, state: Kept) {
+        self.moved = true;
         for (node, kept) in self.nodes.iter_mut().zip(&self.kept[state as usize]) {
             (node.rotation, node.offset) = *kept;
         }

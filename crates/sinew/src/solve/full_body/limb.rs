@@ -132,6 +132,28 @@ impl Limb {
         self.arm = wide(self.point - at);
     }
 
+    /// Adds a ball without bias to the compliance.
+    #[inline(always)]
+    pub fn add_ball(&mut self, ball: &mut BallDofs, damping: f64) {
+        let k = 1.0 / damping;
+        let [x, y, z] = self.arm;
+        let s = &mut self.compliance;
+        let m = [y * y + z * z, x * x + z * z, x * x + y * y, -x * y, -x * z, -y * z];
+        for (s, m) in s.vv.0.iter_mut().zip(m) {
+            *s += k * m;
+        }
+        ball.compliance = k;
+        if self.turned {
+            for t in &mut s.tt.0[..3] {
+                *t += k;
+            }
+            // A rotation about the first axis moves the effector by (0, -z, y), and so on.
+            for (i, j, c) in [(0, 1, -z), (0, 2, y), (1, 0, z), (1, 2, -x), (2, 0, -y), (2, 1, x)] {
+                s.tv[i][j] += k * c;
+            }
+        }
+    }
+
     /// Converts the compliance to the limb's cost at the effector.
     pub fn cost(&mut self) -> &QuadraticCost {
         let s = &mut self.compliance;
@@ -169,25 +191,12 @@ impl Limb {
 impl Eliminate for Limb {
     #[inline(always)]
     fn eliminate_ball(&mut self, ball: &mut BallDofs, damping: f64, bias: [f64; 3]) {
-        let k = 1.0 / damping;
-        let [x, y, z] = self.arm;
-        let s = &mut self.compliance;
-        let m = [y * y + z * z, x * x + z * z, x * x + y * y, -x * y, -x * z, -y * z];
-        for (s, m) in s.vv.0.iter_mut().zip(m) {
-            *s += k * m;
-        }
-        ball.c = scale(bias, k);
-        ball.compliance = k;
-        s.g.v = sub(s.g.v, cross(ball.c, self.arm));
+        self.add_ball(ball, damping);
+        ball.c = scale(bias, ball.compliance);
+        let g = &mut self.compliance.g;
+        g.v = sub(g.v, cross(ball.c, self.arm));
         if self.turned {
-            for t in &mut s.tt.0[..3] {
-                *t += k;
-            }
-            // A rotation about the first axis moves the effector by (0, -z, y), and so on.
-            for (i, j, c) in [(0, 1, -z), (0, 2, y), (1, 0, z), (1, 2, -x), (2, 0, -y), (2, 1, x)] {
-                s.tv[i][j] += k * c;
-            }
-            s.g.t = sub(s.g.t, ball.c);
+            g.t = sub(g.t, ball.c);
         }
     }
 

@@ -558,6 +558,7 @@ impl Run {
             (x >> 8) as f32 / (1u32 << 23) as f32 - 1.0
         };
         let spread = 0.3 + 0.2 * n.min(6) as f32;
+        self.figure.moved = true;
         for (i, node) in self.figure.nodes.iter_mut().enumerate() {
             let away = Vec3::new(noise(), noise(), noise()) * spread;
             let q = math::mul(node.rest, super::cost::cayley(away));

@@ -62,6 +62,10 @@ pub(super) struct Body {
     part: Part,
     /// Whether any of the joint's dofs moves a task.
     moves: bool,
+    /// Whether it has more dofs than those of a ball, apart from the root's translations.
+    slides: bool,
+    /// Whether it is the ball of a limb without active limits and secondary objectives in this step.
+    plain: bool,
     /// Number of tasks at the joint and below.
     tasks: usize,
     turn: [f64; 3],
@@ -116,7 +120,7 @@ impl Recursion {
     pub fn begin(&mut self, figure: &FigureState, tasks: &[Task], priority: u8, all: bool, coupled: bool) {
         for body in &mut self.bodies {
             body.active = ActiveSet { turns: all, slides: all, ..ActiveSet::default() };
-            (body.part, body.tasks, body.known) = (Part::Trunk, 0, None);
+            (body.part, body.tasks, body.known, body.plain) = (Part::Trunk, 0, None, false);
         }
         for c in &mut self.columns {
             c.state = State::Idle;
@@ -149,6 +153,9 @@ impl Recursion {
         }
         for (body, node) in self.bodies.iter_mut().zip(&figure.nodes) {
             let ActiveSet { turns, slides, .. } = body.active;
+            // The columns of a ball that is free are idle.
+            body.active.free_ball = turns && node.turns == Turns::Ball;
+            body.slides = node.turns != Turns::Ball || (slides && node.slides != [false; 3]);
             body.moves = (turns && node.turns != Turns::Fixed)
                 || (slides && node.slides != [false; 3])
                 || node.parent == NONE;
@@ -248,10 +255,15 @@ impl Recursion {
             return false;
         }
         let k = if max_turn > MAX_STEP_TURN { MAX_STEP_TURN / max_turn } else { 1.0 };
+        figure.moved = true;
         let each = self.bodies.iter_mut().zip(&mut figure.nodes).zip(&figure.frames);
         let mut displacement = Vec3::ZERO;
         for ((body, node), frame) in each.filter(|((body, _), _)| body.moves) {
-            displacement += body.apply(&self.columns, node, frame.base, k);
+            if body.plain && node.is_free() {
+                node.rotation = turned(node.rotation, frame.base, scale(body.turn, k));
+            } else {
+                displacement += body.apply(&self.columns, node, frame.base, k);
+            }
         }
         if displacement != Vec3::ZERO {
             figure.move_root(displacement);
@@ -263,50 +275,69 @@ impl Recursion {
     fn inward(&mut self, figure: &FigureState, input: StepInput, damping: f64, bias: Bias) {
         let root = if bias.root.is_some() { figure.root_moved() } else { Vec3::ZERO };
         let at = |j: usize| figure.frames[j].at;
-        let Self { columns, bodies, balls, costs, limbs, .. } = self;
-        let each = bodies.iter_mut().zip(balls).zip(&figure.nodes).zip(&figure.frames);
-        for (i, (((body, ball), node), frame)) in each.enumerate().rev() {
-            if matches!(node.turns, Turns::Axes(_)) && body.active.turns && body.known != Some(node.rotation)
-            {
-                body.coordinates = node.limits.coordinates(node.rotation);
-                (_, body.axes) = node.limits.about_axes(body.coordinates);
-                body.known = Some(node.rotation);
-            }
-            let (base, moves) = (frame.base, body.moves);
-            let columns = &mut columns[body.first..body.end];
-            let joint = Joint { node, base, columns, ball, active: &mut body.active, axes: &body.axes, root };
-            match body.part {
-                Part::Limb(l) => {
-                    let limb = &mut limbs[l];
-                    if limb.end == i {
-                        let residual = input.residuals[limb.task];
-                        limb.begin(&input.tasks[limb.task], &figure.frames, residual, input.barriers);
-                    }
-                    if moves {
-                        limb.set_arm(frame.at);
-                        joint.eliminate(limb, damping, bias);
-                    }
-                    limb.finish_joint(i);
-                    if limb.top == i {
-                        let point = limb.point;
-                        let cost = limb.cost();
-                        if node.parent != NONE {
-                            costs[node.parent].add_from(cost, wide(point - at(node.parent)));
-                        }
+        for (i, node) in figure.nodes.iter().enumerate().rev() {
+            match self.bodies[i].part {
+                Part::Limb(l) if self.limbs[l].top == i => {
+                    self.limb_inward(l, figure, input, damping, bias, root);
+                    let limb = &mut self.limbs[l];
+                    let point = limb.point;
+                    let cost = limb.cost();
+                    if node.parent != NONE {
+                        self.costs[node.parent].add_from(cost, wide(point - at(node.parent)));
                     }
                 }
-                Part::Idle if !moves => {}
-                Part::Idle => joint.eliminate(&mut costs[i], damping, bias),
-                Part::Trunk => {
-                    let (above, below) = costs.split_at_mut(i);
-                    if moves {
+                // With its top.
+                Part::Limb(_) => {}
+                part => {
+                    let (above, below) = self.costs.split_at_mut(i);
+                    let body = &mut self.bodies[i];
+                    if body.moves {
+                        let (node, frame) = (&figure.nodes[i], &figure.frames[i]);
+                        let joint = body.joint(node, frame.base, &mut self.columns, &mut self.balls[i], root);
                         joint.eliminate(&mut below[0], damping, bias);
                     }
-                    if node.parent != NONE {
-                        above[node.parent].add_from(&below[0], wide(frame.at - at(node.parent)));
+                    if part == Part::Trunk && node.parent != NONE {
+                        above[node.parent].add_from(&below[0], wide(at(i) - at(node.parent)));
                     }
                 }
             }
+        }
+    }
+
+    /// Eliminates the dofs of a limb.
+    fn limb_inward(
+        &mut self,
+        l: usize,
+        figure: &FigureState,
+        input: StepInput,
+        damping: f64,
+        bias: Bias,
+        root: Vec3,
+    ) {
+        let Self { columns, bodies, balls, limbs, .. } = self;
+        let limb = &mut limbs[l];
+        let residual = input.residuals[limb.task];
+        limb.begin(&input.tasks[limb.task], &figure.frames, residual, input.barriers);
+        let mut i = limb.end;
+        loop {
+            let (body, node, frame) = (&mut bodies[i], &figure.nodes[i], &figure.frames[i]);
+            if body.moves {
+                limb.set_arm(frame.at);
+                let slides = body.slides || (node.parent == NONE && bias.root.is_some());
+                let ActiveSet { count, free_ball, .. } = body.active;
+                body.plain = free_ball && count == 0 && !slides && bias.posture == 0.0;
+                if body.plain {
+                    limb.add_ball(&mut balls[i], damping * node.motion_weight);
+                } else {
+                    let joint = body.joint(node, frame.base, columns, &mut balls[i], root);
+                    joint.eliminate(limb, damping, bias);
+                }
+            }
+            limb.finish_joint(i);
+            if i == limb.top {
+                break;
+            }
+            i = node.parent;
         }
     }
 
@@ -328,6 +359,12 @@ impl Recursion {
                     }
                     limb.apply_barrier(i);
                     if !body.moves {
+                        continue;
+                    }
+                    if body.plain {
+                        let turned = scale(limb.torque_at(frame.at), balls[i].compliance);
+                        body.turn = turned;
+                        max_turn = max_turn.max(dot(turned, turned));
                         continue;
                     }
                     let mut turned = [0.0; 3];
@@ -383,7 +420,38 @@ impl Recursion {
     }
 }
 
+/// The local rotation after a rotation in model space by the Cayley map. `base` is the parent's orientation.
+#[inline(always)]
+fn turned(rotation: Quat, base: Quat, [x, y, z]: [f64; 3]) -> Quat {
+    let step = Vec3::new(x as f32, y as f32, z as f32);
+    if step == Vec3::ZERO {
+        return rotation;
+    }
+    let t = 0.5 * math::rotate(math::conjugate(base), step);
+    // Cayley map, normalised together with the product.
+    math::normalize(math::mul(Quat::from_xyzw(t.x, t.y, t.z, 1.0), rotation))
+}
+
 impl Body {
+    /// The joint, ready for its dofs to be eliminated.
+    #[inline(always)]
+    fn joint<'a>(
+        &'a mut self,
+        node: &'a Node,
+        base: Quat,
+        columns: &'a mut [Column],
+        ball: &'a mut BallDofs,
+        root: Vec3,
+    ) -> Joint<'a> {
+        if matches!(node.turns, Turns::Axes(_)) && self.active.turns && self.known != Some(node.rotation) {
+            self.coordinates = node.limits.coordinates(node.rotation);
+            (_, self.axes) = node.limits.about_axes(self.coordinates);
+            self.known = Some(node.rotation);
+        }
+        let columns = &mut columns[self.first..self.end];
+        Joint { node, base, columns, ball, active: &mut self.active, axes: &self.axes, root }
+    }
+
     /// The joint's columns, without those of a ball that has no active limits.
     fn columns<'a>(&self, all: &'a mut [Column]) -> &'a mut [Column] {
         let first = if self.active.free_ball { self.first + 6 } else { self.first };
@@ -396,13 +464,9 @@ impl Body {
     fn apply(&mut self, columns: &[Column], node: &mut Node, base: Quat, k: f64) -> Vec3 {
         let mut columns = &columns[self.first..self.end];
         if node.turns == Turns::Ball && self.active.turns {
-            let [x, y, z] = scale(self.turn, k);
-            let step = Vec3::new(x as f32, y as f32, z as f32);
-            if step != Vec3::ZERO {
-                let t = 0.5 * math::rotate(math::conjugate(base), step);
-                // Cayley map, normalised together with the product.
-                let by = Quat::from_xyzw(t.x, t.y, t.z, 1.0);
-                let wanted = math::normalize(math::mul(by, node.rotation));
+            let step = scale(self.turn, k);
+            if step != [0.0; 3] {
+                let wanted = turned(node.rotation, base, step);
                 let next = node.no_further(node.limits.clamp(wanted));
                 node.rotation = next;
                 if next != wanted {
@@ -410,7 +474,7 @@ impl Body {
                     let taken = chord(math::mul(wanted, math::conjugate(next)));
                     let size = math::sqrt(taken.length_squared());
                     // A smaller one comes from clamping along a curved limit and is not its normal.
-                    if size > 0.02 * math::sqrt(step.length_squared()) + 1e-7 {
+                    if size > 0.02 * math::sqrt(dot(step, step) as f32) + 1e-7 {
                         self.active.add_normal(taken / size);
                     }
                 }

@@ -3,9 +3,10 @@
 use glam::Vec3;
 
 use super::{
+    bias::Bias,
     column::{Column, Eliminate, State},
     cost::{BallDofs, QuadraticCost, Sym, Twist, add, cross, dot, scale, sub, times, times_back, wide},
-    figure_state::{Frame, NONE},
+    figure_state::{FigureState, Frame, NONE},
     soft_zone::Barrier,
     tasks::{Residual, Task},
 };
@@ -29,6 +30,12 @@ pub(super) struct Limb {
     /// Node of the task, and node that hangs on the trunk.
     pub end: usize,
     pub top: usize,
+    /// The last node that moves.
+    pub first: usize,
+    /// Whether all nodes from there to the top are free balls.
+    pub free: bool,
+    /// Whether they have no secondary objectives and no barrier in this step.
+    pub plain: bool,
     /// Whether the task has a rotation.
     turned: bool,
     /// Position of the effector in figure sizes.
@@ -37,7 +44,7 @@ pub(super) struct Limb {
     compliance: QuadraticCost,
     /// Displacement from the current joint of the inward pass to the effector.
     arm: [f64; 3],
-    /// Wrench on all dofs. In the outward pass it loses the barrier's force from the joint where the barrier starts.
+    /// Wrench on all dofs, without the barrier's force.
     pub wrench: Twist,
     /// Node where the barrier of its soft zone starts; [`NONE`] outside the zone.
     from: usize,
@@ -60,7 +67,7 @@ struct LimbBarrier {
 
 impl Limb {
     pub fn new(task: usize, end: usize) -> Self {
-        Self { task, end, top: end, from: NONE, ..Self::default() }
+        Self { task, end, top: end, first: end, from: NONE, ..Self::default() }
     }
 
     /// Starts the inward pass.
@@ -116,13 +123,40 @@ impl Limb {
         self.barrier.by_wrench = Twist { t: scale(turned, k), v: scale(given, k) };
     }
 
-    /// Applies the barrier force from joint i outward.
+    /// Whether the barrier starts at joint i.
     #[inline(always)]
-    pub fn apply_barrier(&mut self, i: usize) {
-        if self.from == i {
+    pub fn starts_barrier(&self, i: usize) -> bool {
+        self.from == i
+    }
+
+    /// The wrench from the joint where the barrier starts outward.
+    #[inline(always)]
+    pub fn wrench_beyond(&self) -> Twist {
+        let mut wrench = self.wrench;
+        if self.from != NONE {
             let LimbBarrier { along, force, stiffness, own, by_wrench, .. } = self.barrier;
             let motion = own + by_wrench.dot(&self.wrench);
-            self.wrench.v = sub(self.wrench.v, scale(along, force + stiffness * motion));
+            wrench.v = sub(wrench.v, scale(along, force + stiffness * motion));
+        }
+        wrench
+    }
+
+    /// Whether a step adds nothing but free balls to the compliance.
+    pub fn is_plain(&self, bias: Bias) -> bool {
+        self.free && self.from == NONE && bias.posture == 0.0
+    }
+
+    /// Adds the balls of a plain limb to the compliance.
+    pub fn eliminate_free(&mut self, figure: &FigureState, balls: &mut [BallDofs], damping: f64) {
+        let mut i = self.first;
+        loop {
+            let node = &figure.nodes[i];
+            self.set_arm(figure.frames[i].at);
+            self.add_ball(&mut balls[i], damping * node.motion_weight);
+            if i == self.top {
+                return;
+            }
+            i = node.parent;
         }
     }
 
@@ -181,10 +215,10 @@ impl Limb {
         self.wrench.is_finite()
     }
 
-    /// Torque of the wrench about a joint at `at`.
+    /// Torque of a wrench at the effector about a joint at `at`.
     #[inline(always)]
-    pub fn torque_at(&self, at: Vec3) -> [f64; 3] {
-        add(self.wrench.t, cross(wide(self.point - at), self.wrench.v))
+    pub fn torque_at(&self, at: Vec3, wrench: &Twist) -> [f64; 3] {
+        add(wrench.t, cross(wide(self.point - at), wrench.v))
     }
 }
 

@@ -13,7 +13,7 @@ use super::{
     column::{self, Column, Joint, Kind, State},
     cost::{BallDofs, QuadraticCost, Twist, add, chord, dot, scale, wide},
     couple::Coupling,
-    figure_state::{FigureState, NONE, Node, Turns, empty},
+    figure_state::{FigureState, Frame, NONE, Node, Turns, empty},
     limb::Limb,
     soft_zone::Barrier,
     tasks::{Residual, Row, Task},
@@ -63,9 +63,7 @@ pub(super) struct Body {
     /// Whether any of the joint's dofs moves a task.
     moves: bool,
     /// Whether it has more dofs than those of a ball, apart from the root's translations.
-    slides: bool,
-    /// Whether it is the ball of a limb without active limits and secondary objectives in this step.
-    plain: bool,
+    beyond_ball: bool,
     /// Number of tasks at the joint and below.
     tasks: usize,
     turn: [f64; 3],
@@ -85,6 +83,8 @@ pub(super) struct Recursion {
     costs: Vec<QuadraticCost>,
     twists: Vec<Twist>,
     limbs: Vec<Limb>,
+    /// Joints of the trunk, tops of limbs, and other joints that move; parents before children.
+    order: Vec<usize>,
     coupling: Coupling,
 }
 
@@ -113,6 +113,7 @@ impl Recursion {
         self.costs.resize(bodies.len(), QuadraticCost::default());
         self.twists.resize(bodies.len(), Twist::ZERO);
         empty(&mut self.limbs, tasks);
+        empty(&mut self.order, bodies.len());
     }
 
     /// Clears the active sets and finds the joints that move tasks. `all`: every joint moves. `coupled`: there may be
@@ -120,7 +121,7 @@ impl Recursion {
     pub fn begin(&mut self, figure: &FigureState, tasks: &[Task], priority: u8, all: bool, coupled: bool) {
         for body in &mut self.bodies {
             body.active = ActiveSet { turns: all, slides: all, ..ActiveSet::default() };
-            (body.part, body.tasks, body.known, body.plain) = (Part::Trunk, 0, None, false);
+            (body.part, body.tasks, body.known) = (Part::Trunk, 0, None);
         }
         for c in &mut self.columns {
             c.state = State::Idle;
@@ -155,7 +156,7 @@ impl Recursion {
             let ActiveSet { turns, slides, .. } = body.active;
             // The columns of a ball that is free are idle.
             body.active.free_ball = turns && node.turns == Turns::Ball;
-            body.slides = node.turns != Turns::Ball || (slides && node.slides != [false; 3]);
+            body.beyond_ball = node.turns != Turns::Ball || (slides && node.slides != [false; 3]);
             body.moves = (turns && node.turns != Turns::Fixed)
                 || (slides && node.slides != [false; 3])
                 || node.parent == NONE;
@@ -163,6 +164,7 @@ impl Recursion {
         if !coupled {
             self.find_limbs(figure);
         }
+        self.list_joints(figure);
     }
 
     /// Whether a joint is in a limb.
@@ -220,6 +222,38 @@ impl Recursion {
                 at = figure.nodes[at].parent;
             }
         }
+        self.list_joints(figure);
+    }
+
+    /// Lists the joints that a step visits.
+    fn list_joints(&mut self, figure: &FigureState) {
+        let Self { bodies, limbs, order, .. } = self;
+        order.clear();
+        for (i, body) in bodies.iter().enumerate() {
+            let visited = match body.part {
+                Part::Idle => body.moves,
+                Part::Limb(l) => limbs[l].top == i,
+                Part::Trunk => true,
+            };
+            if visited {
+                order.push(i);
+            }
+        }
+        for (l, limb) in limbs.iter_mut().enumerate() {
+            let is_free = |i: usize| {
+                let Body { active, beyond_ball, .. } = bodies[i];
+                active.free_ball && !beyond_ball && figure.nodes[i].is_free()
+            };
+            let mut at = limb.end;
+            while at != limb.top && bodies[at].part == Part::Limb(l) && !bodies[at].moves {
+                at = figure.nodes[at].parent;
+            }
+            limb.first = at;
+            while at != limb.top && is_free(at) {
+                at = figure.nodes[at].parent;
+            }
+            limb.free = at == limb.top && bodies[at].part == Part::Limb(l) && is_free(at);
+        }
     }
 
     /// Holds the root's own slides until the next [`Recursion::begin`].
@@ -229,10 +263,8 @@ impl Recursion {
 
     /// Makes one step of `figure`. False where the step is not finite.
     pub fn step(&mut self, figure: &mut FigureState, input: StepInput, damping: f64, bias: Bias) -> bool {
-        for (body, cost) in self.bodies.iter().zip(&mut self.costs) {
-            if !matches!(body.part, Part::Limb(_)) {
-                *cost = QuadraticCost::default();
-            }
+        for &i in &self.order {
+            self.costs[i] = QuadraticCost::default();
         }
         for (task, residual) in input.tasks.iter().zip(input.residuals) {
             let trunk = !matches!(self.bodies[task.node].part, Part::Limb(_));
@@ -256,13 +288,18 @@ impl Recursion {
         }
         let k = if max_turn > MAX_STEP_TURN { MAX_STEP_TURN / max_turn } else { 1.0 };
         figure.moved = true;
-        let each = self.bodies.iter_mut().zip(&mut figure.nodes).zip(&figure.frames);
         let mut displacement = Vec3::ZERO;
-        for ((body, node), frame) in each.filter(|((body, _), _)| body.moves) {
-            if body.plain && node.is_free() {
-                node.rotation = turned(node.rotation, frame.base, scale(body.turn, k));
-            } else {
-                displacement += body.apply(&self.columns, node, frame.base, k);
+        let Self { columns, bodies, limbs, order, .. } = self;
+        let FigureState { nodes, frames, .. } = figure;
+        for &i in order.iter() {
+            match bodies[i].part {
+                Part::Limb(l) => {
+                    displacement += limb_apply(&limbs[l], bodies, columns, nodes, frames, k);
+                }
+                Part::Idle | Part::Trunk if bodies[i].moves => {
+                    displacement += bodies[i].apply(columns, &mut nodes[i], frames[i].base, k);
+                }
+                Part::Idle | Part::Trunk => {}
             }
         }
         if displacement != Vec3::ZERO {
@@ -275,148 +312,187 @@ impl Recursion {
     fn inward(&mut self, figure: &FigureState, input: StepInput, damping: f64, bias: Bias) {
         let root = if bias.root.is_some() { figure.root_moved() } else { Vec3::ZERO };
         let at = |j: usize| figure.frames[j].at;
-        for (i, node) in figure.nodes.iter().enumerate().rev() {
-            match self.bodies[i].part {
-                Part::Limb(l) if self.limbs[l].top == i => {
-                    self.limb_inward(l, figure, input, damping, bias, root);
-                    let limb = &mut self.limbs[l];
+        let Self { columns, bodies, balls, costs, limbs, order, .. } = self;
+        for &i in order.iter().rev() {
+            let (node, frame) = (&figure.nodes[i], &figure.frames[i]);
+            match bodies[i].part {
+                Part::Limb(l) => {
+                    let limb = &mut limbs[l];
+                    let residual = input.residuals[limb.task];
+                    limb.begin(&input.tasks[limb.task], &figure.frames, residual, input.barriers);
+                    limb.plain = limb.is_plain(bias) && (node.parent != NONE || bias.root.is_none());
+                    if limb.plain {
+                        limb.eliminate_free(figure, balls, damping);
+                    } else {
+                        limb_inward(limb, bodies, columns, balls, figure, damping, bias, root);
+                    }
                     let point = limb.point;
                     let cost = limb.cost();
                     if node.parent != NONE {
-                        self.costs[node.parent].add_from(cost, wide(point - at(node.parent)));
+                        costs[node.parent].add_from(cost, wide(point - at(node.parent)));
                     }
                 }
-                // With its top.
-                Part::Limb(_) => {}
                 part => {
-                    let (above, below) = self.costs.split_at_mut(i);
-                    let body = &mut self.bodies[i];
+                    let (above, below) = costs.split_at_mut(i);
+                    let body = &mut bodies[i];
                     if body.moves {
-                        let (node, frame) = (&figure.nodes[i], &figure.frames[i]);
-                        let joint = body.joint(node, frame.base, &mut self.columns, &mut self.balls[i], root);
+                        let joint = body.joint(node, frame.base, columns, &mut balls[i], root);
                         joint.eliminate(&mut below[0], damping, bias);
                     }
                     if part == Part::Trunk && node.parent != NONE {
-                        above[node.parent].add_from(&below[0], wide(at(i) - at(node.parent)));
+                        above[node.parent].add_from(&below[0], wide(frame.at - at(node.parent)));
                     }
                 }
             }
-        }
-    }
-
-    /// Eliminates the dofs of a limb.
-    fn limb_inward(
-        &mut self,
-        l: usize,
-        figure: &FigureState,
-        input: StepInput,
-        damping: f64,
-        bias: Bias,
-        root: Vec3,
-    ) {
-        let Self { columns, bodies, balls, limbs, .. } = self;
-        let limb = &mut limbs[l];
-        let residual = input.residuals[limb.task];
-        limb.begin(&input.tasks[limb.task], &figure.frames, residual, input.barriers);
-        let mut i = limb.end;
-        loop {
-            let (body, node, frame) = (&mut bodies[i], &figure.nodes[i], &figure.frames[i]);
-            if body.moves {
-                limb.set_arm(frame.at);
-                let slides = body.slides || (node.parent == NONE && bias.root.is_some());
-                let ActiveSet { count, free_ball, .. } = body.active;
-                body.plain = free_ball && count == 0 && !slides && bias.posture == 0.0;
-                if body.plain {
-                    limb.add_ball(&mut balls[i], damping * node.motion_weight);
-                } else {
-                    let joint = body.joint(node, frame.base, columns, &mut balls[i], root);
-                    joint.eliminate(limb, damping, bias);
-                }
-            }
-            limb.finish_joint(i);
-            if i == limb.top {
-                break;
-            }
-            i = node.parent;
         }
     }
 
     /// Root to leaves: solves each dof for the motion of its body. Returns the maximum rotation, as 2 tan(angle / 2).
     fn outward(&mut self, figure: &FigureState) -> f64 {
         let mut max_turn = 0.0f64;
-        let Self { columns, bodies, balls, twists, limbs, .. } = self;
-        for (i, ((body, node), frame)) in bodies.iter_mut().zip(&figure.nodes).zip(&figure.frames).enumerate()
-        {
+        let Self { columns, bodies, balls, twists, limbs, order, .. } = self;
+        for &i in order.iter() {
+            let (node, frame) = (&figure.nodes[i], &figure.frames[i]);
             let carried = |to: Vec3| match node.parent {
                 NONE => Twist::ZERO,
                 p => twists[p].seen_from(wide(to - figure.frames[p].at)),
             };
-            let turned = match body.part {
-                Part::Limb(l) => {
-                    let limb = &mut limbs[l];
-                    if limb.top == i && !limb.solve_wrench(&carried(limb.point)) {
-                        return f64::NAN;
-                    }
-                    limb.apply_barrier(i);
-                    if !body.moves {
-                        continue;
-                    }
-                    if body.plain {
-                        let turned = scale(limb.torque_at(frame.at), balls[i].compliance);
-                        body.turn = turned;
-                        max_turn = max_turn.max(dot(turned, turned));
-                        continue;
-                    }
-                    let mut turned = [0.0; 3];
-                    // All dofs of a limb feel the same wrench, up to the barrier.
-                    let columns = body.columns(columns);
-                    for c in columns.iter_mut().filter(|c| c.state == State::Free) {
-                        c.step = c.c + c.inverse * c.h.dot(&limb.wrench);
-                        if !c.slides() {
-                            turned = add(turned, scale(c.axis, c.step));
-                        }
-                    }
-                    if body.active.free_ball {
-                        let ball = &balls[i];
-                        turned = add(ball.c, scale(limb.torque_at(frame.at), ball.compliance));
-                    }
-                    if !columns.is_empty() {
-                        body.active.release(columns, &limb.wrench.times(-1.0));
-                    }
-                    turned
+            let body = &mut bodies[i];
+            if let Part::Limb(l) = body.part {
+                let limb = &mut limbs[l];
+                if !limb.solve_wrench(&carried(limb.point)) {
+                    return f64::NAN;
                 }
-                Part::Idle if !body.moves => continue,
-                Part::Idle | Part::Trunk => {
-                    let mut x = carried(frame.at);
-                    let mut turned = [0.0; 3];
-                    let columns = body.columns(columns);
-                    // In reverse order of elimination.
-                    for c in columns.iter_mut().rev().filter(|c| c.state == State::Free) {
-                        c.step = c.c - c.inverse * c.h.dot(&x);
-                        let motion = scale(c.axis, c.step);
-                        if c.slides() {
-                            x.v = add(x.v, motion);
-                        } else {
-                            x.t = add(x.t, motion);
-                            turned = add(turned, motion);
-                        }
-                    }
-                    if body.active.free_ball {
-                        turned = balls[i].turn(&x);
-                        x.t = add(x.t, turned);
-                    }
-                    body.active.release(columns, &x);
-                    if !x.is_finite() {
-                        return f64::NAN;
-                    }
-                    twists[i] = x;
-                    turned
+                max_turn = limb_outward(limb, bodies, columns, balls, figure, max_turn);
+                continue;
+            }
+            let mut x = carried(frame.at);
+            let mut turned = [0.0; 3];
+            let columns = body.columns(columns);
+            // In reverse order of elimination.
+            for c in columns.iter_mut().rev().filter(|c| c.state == State::Free) {
+                c.step = c.c - c.inverse * c.h.dot(&x);
+                let motion = scale(c.axis, c.step);
+                if c.slides() {
+                    x.v = add(x.v, motion);
+                } else {
+                    x.t = add(x.t, motion);
+                    turned = add(turned, motion);
                 }
-            };
+            }
+            if body.active.free_ball {
+                turned = balls[i].turn(&x);
+                x.t = add(x.t, turned);
+            }
+            body.active.release(columns, &x);
+            if !x.is_finite() {
+                return f64::NAN;
+            }
+            twists[i] = x;
             body.turn = turned;
             max_turn = max_turn.max(dot(turned, turned));
         }
         crate::math64::sqrt(max_turn)
+    }
+}
+
+/// Eliminates the dofs of a limb.
+#[allow(clippy::too_many_arguments)]
+fn limb_inward(
+    limb: &mut Limb,
+    bodies: &mut [Body],
+    columns: &mut [Column],
+    balls: &mut [BallDofs],
+    figure: &FigureState,
+    damping: f64,
+    bias: Bias,
+    root: Vec3,
+) {
+    let mut i = limb.end;
+    loop {
+        let (body, node, frame) = (&mut bodies[i], &figure.nodes[i], &figure.frames[i]);
+        if body.moves {
+            limb.set_arm(frame.at);
+            let joint = body.joint(node, frame.base, columns, &mut balls[i], root);
+            joint.eliminate(limb, damping, bias);
+        }
+        limb.finish_joint(i);
+        if i == limb.top {
+            break;
+        }
+        i = node.parent;
+    }
+}
+
+/// Solves the dofs of a limb for its wrench. Returns the larger of `max_turn` and the maximum squared rotation.
+fn limb_outward(
+    limb: &mut Limb,
+    bodies: &mut [Body],
+    columns: &mut [Column],
+    balls: &[BallDofs],
+    figure: &FigureState,
+    mut max_turn: f64,
+) -> f64 {
+    // From its end up to the barrier, the dofs feel the barrier's force too.
+    let inner = limb.wrench;
+    let mut wrench = limb.wrench_beyond();
+    let mut i = if limb.plain { limb.first } else { limb.end };
+    loop {
+        let (body, frame) = (&mut bodies[i], &figure.frames[i]);
+        if limb.plain {
+            body.turn = scale(limb.torque_at(frame.at, &wrench), balls[i].compliance);
+            max_turn = max_turn.max(dot(body.turn, body.turn));
+        } else if body.moves {
+            let mut turned = [0.0; 3];
+            let columns = body.columns(columns);
+            for c in columns.iter_mut().filter(|c| c.state == State::Free) {
+                c.step = c.c + c.inverse * c.h.dot(&wrench);
+                if !c.slides() {
+                    turned = add(turned, scale(c.axis, c.step));
+                }
+            }
+            if body.active.free_ball {
+                let ball = &balls[i];
+                turned = add(ball.c, scale(limb.torque_at(frame.at, &wrench), ball.compliance));
+            }
+            if !columns.is_empty() {
+                body.active.release(columns, &wrench.times(-1.0));
+            }
+            body.turn = turned;
+            max_turn = max_turn.max(dot(turned, turned));
+        }
+        if i == limb.top {
+            return max_turn;
+        }
+        if limb.starts_barrier(i) {
+            wrench = inner;
+        }
+        i = figure.nodes[i].parent;
+    }
+}
+
+/// Applies `k` times the step of a limb. Returns the root's displacement.
+fn limb_apply(
+    limb: &Limb,
+    bodies: &mut [Body],
+    columns: &[Column],
+    nodes: &mut [Node],
+    frames: &[Frame],
+    k: f64,
+) -> Vec3 {
+    let mut displacement = Vec3::ZERO;
+    let mut i = if limb.plain { limb.first } else { limb.end };
+    loop {
+        let (body, node, base) = (&mut bodies[i], &mut nodes[i], frames[i].base);
+        if limb.plain {
+            node.rotation = turned(node.rotation, base, scale(body.turn, k));
+        } else if body.moves {
+            displacement += body.apply(columns, node, base, k);
+        }
+        if i == limb.top {
+            return displacement;
+        }
+        i = node.parent;
     }
 }
 

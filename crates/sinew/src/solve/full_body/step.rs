@@ -64,6 +64,8 @@ pub(super) struct Body {
     moves: bool,
     /// Whether it has more dofs than those of a ball, apart from the root's translations.
     beyond_ball: bool,
+    /// Whether it is the ball of a limb without active limits and secondary objectives in this step.
+    plain: bool,
     /// Number of tasks at the joint and below.
     tasks: usize,
     turn: [f64; 3],
@@ -121,7 +123,7 @@ impl Recursion {
     pub fn begin(&mut self, figure: &FigureState, tasks: &[Task], priority: u8, all: bool, coupled: bool) {
         for body in &mut self.bodies {
             body.active = ActiveSet { turns: all, slides: all, ..ActiveSet::default() };
-            (body.part, body.tasks, body.known) = (Part::Trunk, 0, None);
+            (body.part, body.tasks, body.known, body.plain) = (Part::Trunk, 0, None, false);
         }
         for c in &mut self.columns {
             c.state = State::Idle;
@@ -413,8 +415,15 @@ fn limb_inward(
         let (body, node, frame) = (&mut bodies[i], &figure.nodes[i], &figure.frames[i]);
         if body.moves {
             limb.set_arm(frame.at);
-            let joint = body.joint(node, frame.base, columns, &mut balls[i], root);
-            joint.eliminate(limb, damping, bias);
+            let ActiveSet { count, free_ball, .. } = body.active;
+            let translates = node.parent == NONE && bias.root.is_some();
+            body.plain = free_ball && count == 0 && !body.beyond_ball && !translates && bias.posture == 0.0;
+            if body.plain {
+                limb.add_ball(&mut balls[i], damping * node.motion_weight);
+            } else {
+                let joint = body.joint(node, frame.base, columns, &mut balls[i], root);
+                joint.eliminate(limb, damping, bias);
+            }
         }
         limb.finish_joint(i);
         if i == limb.top {
@@ -439,7 +448,7 @@ fn limb_outward(
     let mut i = if limb.plain { limb.first } else { limb.end };
     loop {
         let (body, frame) = (&mut bodies[i], &figure.frames[i]);
-        if limb.plain {
+        if limb.plain || (body.plain && body.moves) {
             body.turn = scale(limb.torque_at(frame.at, &wrench), balls[i].compliance);
             max_turn = max_turn.max(dot(body.turn, body.turn));
         } else if body.moves {
@@ -484,7 +493,7 @@ fn limb_apply(
     let mut i = if limb.plain { limb.first } else { limb.end };
     loop {
         let (body, node, base) = (&mut bodies[i], &mut nodes[i], frames[i].base);
-        if limb.plain {
+        if limb.plain || (body.plain && node.is_free()) {
             node.rotation = turned(node.rotation, base, scale(body.turn, k));
         } else if body.moves {
             displacement += body.apply(columns, node, base, k);

@@ -70,7 +70,7 @@ pub fn mul(a: Quat, b: Quat) -> Quat {
 /// The inverse of a unit quaternion.
 #[inline(always)]
 pub fn conjugate(q: Quat) -> Quat {
-    Quat::from_xyzw(-q.x, -q.y, -q.z, q.w)
+    Quat::from_vec4(Vec4::from(q) * Vec4::new(-1.0, -1.0, -1.0, 1.0))
 }
 
 /// Rotates `v` by the unit quaternion `q`.

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use glam::{Quat, Vec3};
 
 use crate::{
-    JointId, Pose, Skeleton, SolveError,
+    JointId, JointTransform, Pose, Skeleton, SolveError,
     joint::{Joint, Limits, Turning},
     math,
     solve::{
@@ -69,6 +69,22 @@ impl Node {
     /// Slides the joint to a value along an axis of its rest frame.
     pub fn slide_to(&mut self, axis: usize, value: f32) {
         self.offset = self.limits.slide_to(self.initial.1, self.offset, axis, value);
+    }
+
+    /// Loads the joint's limits, extended to include the initial pose. Returns whether that is outside them.
+    fn load_limits(&mut self, limits: &Limits, local: &JointTransform) -> bool {
+        (self.limits, self.clamped) = (*limits, self.initial);
+        let within = (limits.turns_freely() && !limits.slides())
+            || (limits.excess(local.rotation) <= SLACK && limits.slide_excess(local.translation) <= 0.0);
+        if !within {
+            self.limits = limits.relaxed_beyond(local, SLACK);
+            self.clamped =
+                (limits.clamp(local.rotation), limits.clamp_slide(local.translation, local.translation));
+        }
+        if self.motion_weight > 1.0 {
+            self.limits = self.limits.without_resistance();
+        }
+        !within
     }
 
     /// Whether the joint may take every rotation in this solve.
@@ -181,7 +197,10 @@ impl FigureState {
                 signs: Quat::IDENTITY,
                 mirrors: false,
                 unit: 1.0,
-                limits: *skeleton.limits(joint),
+                limits: match *skeleton.limits(joint) {
+                    limits if compliance < 1.0 => limits.without_resistance(),
+                    limits => limits,
+                },
                 initial: (Quat::IDENTITY, Vec3::ZERO),
                 max_turn: f32::INFINITY,
                 clamped: (Quat::IDENTITY, Vec3::ZERO),
@@ -253,19 +272,11 @@ impl FigureState {
             (node.initial, node.max_turn) = ((local.rotation, local.translation), f32::INFINITY);
             node.signs = signs(local.scale);
             node.mirrors = local.scale.x * local.scale.y * local.scale.z < 0.0;
-            let limits = skeleton.limits(node.joint);
-            if (limits.turns_freely() && !limits.slides())
-                || (limits.excess(local.rotation) <= SLACK && limits.slide_excess(local.translation) <= 0.0)
-            {
-                (node.limits, node.clamped) = (*limits, node.initial);
+            // A free joint keeps its limits.
+            if node.free && node.slides == [false; 3] {
+                node.clamped = node.initial;
             } else {
-                self.outside = true;
-                let slid = limits.clamp_slide(local.translation, local.translation);
-                (node.limits, node.clamped) =
-                    (limits.relaxed_beyond(&local, SLACK), (limits.clamp(local.rotation), slid));
-            }
-            if node.motion_weight > 1.0 {
-                node.limits = node.limits.without_resistance();
+                self.outside |= node.load_limits(skeleton.limits(node.joint), &local);
             }
             self.rounding = self.rounding.max(POSITION_ROUNDING * pose.extent(node.joint));
             let parent = node.parent;
@@ -328,11 +339,10 @@ impl FigureState {
         if !core::mem::take(&mut self.moved) {
             return;
         }
-        for i in 0..self.nodes.len() {
-            let node = &self.nodes[i];
-            let (base, at) = match node.parent {
-                NONE => (self.above, Vec3::ZERO),
-                p => (self.frames[p].rotation, self.frames[p].at),
+        for (i, node) in self.nodes.iter().enumerate() {
+            let (base, at) = match self.frames.get(node.parent) {
+                Some(above) => (above.rotation, above.at),
+                None => (self.above, Vec3::ZERO),
             };
             let mut rotation = math::mul(base, node.rotation);
             if node.signs.w == 0.0 {

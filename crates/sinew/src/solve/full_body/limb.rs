@@ -141,6 +141,21 @@ impl Limb {
         wrench
     }
 
+    /// Solves the balls of a plain limb for its wrench. Returns the larger of `max_turn` and the maximum squared rotation.
+    pub fn solve_free(&self, figure: &FigureState, balls: &mut [BallDofs], mut max_turn: f64) -> f64 {
+        let wrench = self.wrench;
+        let mut i = self.first;
+        loop {
+            let turn = scale(self.torque_at(figure.frames[i].at, &wrench), balls[i].compliance);
+            balls[i].c = turn;
+            max_turn = max_turn.max(dot(turn, turn));
+            if i == self.top {
+                return max_turn;
+            }
+            i = figure.nodes[i].parent;
+        }
+    }
+
     /// Whether a step adds nothing but free balls to the compliance.
     pub fn is_plain(&self, bias: Bias) -> bool {
         self.free && self.from == NONE && bias.posture == 0.0

@@ -4,7 +4,7 @@
 
 use alloc::vec::Vec;
 
-use glam::{Quat, Vec3};
+use glam::{Quat, Vec3, Vec4};
 
 use super::{
     active_set::ActiveSet,
@@ -291,10 +291,11 @@ impl Recursion {
         let k = if max_turn > MAX_STEP_TURN { MAX_STEP_TURN / max_turn } else { 1.0 };
         figure.moved = true;
         let mut displacement = Vec3::ZERO;
-        let Self { columns, bodies, limbs, order, .. } = self;
+        let Self { columns, bodies, balls, limbs, order, .. } = self;
         let FigureState { nodes, frames, .. } = figure;
         for &i in order.iter() {
             match bodies[i].part {
+                Part::Limb(l) if limbs[l].plain => turn_free(&limbs[l], balls, nodes, frames, k),
                 Part::Limb(l) => {
                     displacement += limb_apply(&limbs[l], bodies, columns, nodes, frames, k);
                 }
@@ -365,7 +366,11 @@ impl Recursion {
                 if !limb.solve_wrench(&carried(limb.point)) {
                     return f64::NAN;
                 }
-                max_turn = limb_outward(limb, bodies, columns, balls, figure, max_turn);
+                max_turn = if limb.plain {
+                    limb.solve_free(figure, balls, max_turn)
+                } else {
+                    limb_outward(limb, bodies, columns, balls, figure, max_turn)
+                };
                 continue;
             }
             let mut x = carried(frame.at);
@@ -445,10 +450,10 @@ fn limb_outward(
     // From its end up to the barrier, the dofs feel the barrier's force too.
     let inner = limb.wrench;
     let mut wrench = limb.wrench_beyond();
-    let mut i = if limb.plain { limb.first } else { limb.end };
+    let mut i = limb.end;
     loop {
         let (body, frame) = (&mut bodies[i], &figure.frames[i]);
-        if limb.plain || (body.plain && body.moves) {
+        if body.plain && body.moves {
             body.turn = scale(limb.torque_at(frame.at, &wrench), balls[i].compliance);
             max_turn = max_turn.max(dot(body.turn, body.turn));
         } else if body.moves {
@@ -480,6 +485,19 @@ fn limb_outward(
     }
 }
 
+/// Applies `k` times the step of a plain limb.
+fn turn_free(limb: &Limb, balls: &[BallDofs], nodes: &mut [Node], frames: &[Frame], k: f64) {
+    let mut i = limb.first;
+    loop {
+        let node = &mut nodes[i];
+        node.rotation = turned(node.rotation, frames[i].base, scale(balls[i].c, k));
+        if i == limb.top {
+            return;
+        }
+        i = node.parent;
+    }
+}
+
 /// Applies `k` times the step of a limb. Returns the root's displacement.
 fn limb_apply(
     limb: &Limb,
@@ -490,10 +508,10 @@ fn limb_apply(
     k: f64,
 ) -> Vec3 {
     let mut displacement = Vec3::ZERO;
-    let mut i = if limb.plain { limb.first } else { limb.end };
+    let mut i = limb.end;
     loop {
         let (body, node, base) = (&mut bodies[i], &mut nodes[i], frames[i].base);
-        if limb.plain || (body.plain && node.is_free()) {
+        if body.plain && node.is_free() {
             node.rotation = turned(node.rotation, base, scale(body.turn, k));
         } else if body.moves {
             displacement += body.apply(columns, node, base, k);
@@ -513,8 +531,9 @@ fn turned(rotation: Quat, base: Quat, [x, y, z]: [f64; 3]) -> Quat {
         return rotation;
     }
     let t = 0.5 * math::rotate(math::conjugate(base), step);
-    // Cayley map, normalised together with the product.
-    math::normalize(math::mul(Quat::from_xyzw(t.x, t.y, t.z, 1.0), rotation))
+    // Cayley map, normalised together with the product, whose squared length is 1 to 1.25.
+    let q = math::mul(Quat::from_xyzw(t.x, t.y, t.z, 1.0), rotation);
+    Quat::from_vec4(Vec4::from(q) * (1.0 / math::sqrt(math::dot(q, q))))
 }
 
 impl Body {

@@ -148,7 +148,7 @@ impl Limb {
         loop {
             let turn = scale(self.torque_at(figure.frames[i].at, &wrench), balls[i].compliance);
             balls[i].c = turn;
-            max_turn = max_turn.max(dot(turn, turn));
+            max_turn = if dot(turn, turn) > max_turn { dot(turn, turn) } else { max_turn };
             if i == self.top {
                 return max_turn;
             }
@@ -163,16 +163,20 @@ impl Limb {
 
     /// Adds the balls of a plain limb to the compliance.
     pub fn eliminate_free(&mut self, figure: &FigureState, balls: &mut [BallDofs], damping: f64) {
+        // A copy stays in registers.
+        let (mut compliance, turned) = (self.compliance, self.turned);
         let mut i = self.first;
         loop {
             let node = &figure.nodes[i];
-            self.set_arm(figure.frames[i].at);
-            self.add_ball(&mut balls[i], damping * node.motion_weight);
+            let k = 1.0 / (damping * node.motion_weight);
+            balls[i].compliance = k;
+            add_ball(&mut compliance, wide(self.point - figure.frames[i].at), k, turned);
             if i == self.top {
-                return;
+                break;
             }
             i = node.parent;
         }
+        self.compliance = compliance;
     }
 
     /// Sets the arm for the next joint inward, at this position.
@@ -184,23 +188,8 @@ impl Limb {
     /// Adds a ball without bias to the compliance.
     #[inline(always)]
     pub fn add_ball(&mut self, ball: &mut BallDofs, damping: f64) {
-        let k = 1.0 / damping;
-        let [x, y, z] = self.arm;
-        let s = &mut self.compliance;
-        let m = [y * y + z * z, x * x + z * z, x * x + y * y, -x * y, -x * z, -y * z];
-        for (s, m) in s.vv.0.iter_mut().zip(m) {
-            *s += k * m;
-        }
-        ball.compliance = k;
-        if self.turned {
-            for t in &mut s.tt.0[..3] {
-                *t += k;
-            }
-            // A rotation about the first axis moves the effector by (0, -z, y), and so on.
-            for (i, j, c) in [(0, 1, -z), (0, 2, y), (1, 0, z), (1, 2, -x), (2, 0, -y), (2, 1, x)] {
-                s.tv[i][j] += k * c;
-            }
-        }
+        ball.compliance = 1.0 / damping;
+        add_ball(&mut self.compliance, self.arm, ball.compliance, self.turned);
     }
 
     /// Converts the compliance to the limb's cost at the effector.
@@ -234,6 +223,24 @@ impl Limb {
     #[inline(always)]
     pub fn torque_at(&self, at: Vec3, wrench: &Twist) -> [f64; 3] {
         add(wrench.t, cross(wide(self.point - at), wrench.v))
+    }
+}
+
+/// Adds a ball at `arm` from the effector, with a compliance of `k`.
+#[inline(always)]
+fn add_ball(s: &mut QuadraticCost, [x, y, z]: [f64; 3], k: f64, turned: bool) {
+    let m = [y * y + z * z, x * x + z * z, x * x + y * y, -x * y, -x * z, -y * z];
+    for (s, m) in s.vv.0.iter_mut().zip(m) {
+        *s += k * m;
+    }
+    if turned {
+        for t in &mut s.tt.0[..3] {
+            *t += k;
+        }
+        // A rotation about the first axis moves the effector by (0, -z, y), and so on.
+        for (i, j, c) in [(0, 1, -z), (0, 2, y), (1, 0, z), (1, 2, -x), (2, 0, -y), (2, 1, x)] {
+            s.tv[i][j] += k * c;
+        }
     }
 }
 

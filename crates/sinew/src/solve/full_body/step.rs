@@ -13,7 +13,7 @@ use super::{
     column::{self, Column, Joint, Kind, State},
     cost::{BallDofs, QuadraticCost, Twist, add, chord, dot, scale, wide},
     couple::Coupling,
-    figure_state::{FigureState, Frame, NONE, Node, Turns, empty},
+    figure_state::{FigureState, NONE, Node, Turns, empty},
     limb::Limb,
     soft_zone::Barrier,
     tasks::{Residual, Row, Task},
@@ -147,21 +147,23 @@ impl Recursion {
                 self.limbs.push(Limb::new(n, task.node));
             }
         }
-        for i in (1..self.bodies.len()).rev() {
-            let Body { tasks, active, .. } = self.bodies[i];
-            let above = &mut self.bodies[figure.nodes[i].parent];
-            above.tasks += tasks;
-            above.active.turns |= active.turns || active.slides;
-            above.active.slides |= active.turns || active.slides;
-        }
-        for (body, node) in self.bodies.iter_mut().zip(&figure.nodes) {
+        for i in (0..self.bodies.len()).rev() {
+            let (above, below) = self.bodies.split_at_mut(i);
+            let (body, node) = (&mut below[0], &figure.nodes[i]);
             let ActiveSet { turns, slides, .. } = body.active;
+            if let Some(above) = above.get_mut(node.parent) {
+                above.tasks += body.tasks;
+                above.active.turns |= turns || slides;
+                above.active.slides |= turns || slides;
+            }
             // The columns of a ball that is free are idle.
             body.active.free_ball = turns && node.turns == Turns::Ball;
-            body.beyond_ball = node.turns != Turns::Ball || (slides && node.slides != [false; 3]);
-            body.moves = (turns && node.turns != Turns::Fixed)
-                || (slides && node.slides != [false; 3])
-                || node.parent == NONE;
+            let slides = slides && node.slides != [false; 3];
+            body.beyond_ball = node.turns != Turns::Ball || slides;
+            body.moves = (turns && node.turns != Turns::Fixed) || slides || node.parent == NONE;
+            if body.tasks == 0 && !coupled {
+                body.part = Part::Idle;
+            }
         }
         if !coupled {
             self.find_limbs(figure);
@@ -185,11 +187,6 @@ impl Recursion {
     }
 
     fn find_limbs(&mut self, figure: &FigureState) {
-        for body in &mut self.bodies {
-            if body.tasks == 0 {
-                body.part = Part::Idle;
-            }
-        }
         for (l, limb) in self.limbs.iter_mut().enumerate() {
             let mut at = limb.end;
             while at != NONE && self.bodies[at].tasks == 1 {
@@ -292,15 +289,15 @@ impl Recursion {
         figure.moved = true;
         let mut displacement = Vec3::ZERO;
         let Self { columns, bodies, balls, limbs, order, .. } = self;
-        let FigureState { nodes, frames, .. } = figure;
         for &i in order.iter() {
             match bodies[i].part {
-                Part::Limb(l) if limbs[l].plain => turn_free(&limbs[l], balls, nodes, frames, k),
+                Part::Limb(l) if limbs[l].plain => turn_free(&limbs[l], bodies, balls, figure, k),
                 Part::Limb(l) => {
-                    displacement += limb_apply(&limbs[l], bodies, columns, nodes, frames, k);
+                    displacement += limb_apply(&limbs[l], bodies, columns, figure, k);
                 }
                 Part::Idle | Part::Trunk if bodies[i].moves => {
-                    displacement += bodies[i].apply(columns, &mut nodes[i], frames[i].base, k);
+                    let (node, base) = (&mut figure.nodes[i], figure.frames[i].base);
+                    displacement += bodies[i].apply(columns, node, base, k);
                 }
                 Part::Idle | Part::Trunk => {}
             }
@@ -486,15 +483,14 @@ fn limb_outward(
 }
 
 /// Applies `k` times the step of a plain limb.
-fn turn_free(limb: &Limb, balls: &[BallDofs], nodes: &mut [Node], frames: &[Frame], k: f64) {
-    let mut i = limb.first;
-    loop {
-        let node = &mut nodes[i];
-        node.rotation = turned(node.rotation, frames[i].base, scale(balls[i].c, k));
-        if i == limb.top {
-            return;
-        }
-        i = node.parent;
+fn turn_free(limb: &Limb, bodies: &[Body], balls: &[BallDofs], figure: &mut FigureState, k: f64) {
+    // From the top, which forward kinematics needs first.
+    let nodes = limb.top..=limb.first;
+    let part = bodies[limb.top].part;
+    let each = bodies[nodes.clone()].iter().zip(&balls[nodes.clone()]);
+    let each = each.zip(&mut figure.nodes[nodes.clone()]).zip(&figure.frames[nodes]);
+    for (((_, ball), node), frame) in each.filter(|e| e.0.0.0.part == part) {
+        node.rotation = turned(node.rotation, frame.base, scale(ball.c, k));
     }
 }
 
@@ -503,14 +499,13 @@ fn limb_apply(
     limb: &Limb,
     bodies: &mut [Body],
     columns: &[Column],
-    nodes: &mut [Node],
-    frames: &[Frame],
+    figure: &mut FigureState,
     k: f64,
 ) -> Vec3 {
     let mut displacement = Vec3::ZERO;
     let mut i = limb.end;
     loop {
-        let (body, node, base) = (&mut bodies[i], &mut nodes[i], frames[i].base);
+        let (body, node, base) = (&mut bodies[i], &mut figure.nodes[i], figure.frames[i].base);
         if body.plain && node.is_free() {
             node.rotation = turned(node.rotation, base, scale(body.turn, k));
         } else if body.moves {

@@ -2,7 +2,8 @@
 //!
 //! glam's `Quat` uses SSE2, NEON or plain code depending on the target, with different orders of summation. Code with
 //! bit-exact promises uses these functions instead: `f32`, one order, no fused multiply-add. glam's `Vec3` and `Mat3`
-//! are plain scalar code and used directly.
+//! are plain scalar code and used directly. So are sums and products of `Vec4`, whose lanes never mix: a product of
+//! quaternions takes half as many instructions in four lanes, and the same bits.
 
 use glam::{Mat3, Quat, Vec3, Vec4, Vec4Swizzles};
 

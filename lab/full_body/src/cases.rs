@@ -82,9 +82,9 @@ fn cases(figure: &Figure, count: usize) -> (FullBody, Vec<Case>) {
     (full_body, cases)
 }
 
-fn humanoid(limits: bool) -> Figure {
+fn humanoid(limits: bool, ends: impl Fn(&Skeleton) -> Vec<JointId>) -> Figure {
     let skeleton = humanoid::skeleton(limits);
-    let ends = humanoid::ends(&skeleton).into_iter().map(|j| (j, false)).collect();
+    let ends = ends(&skeleton).into_iter().map(|j| (j, false)).collect();
     let root = skeleton.find("hips").expect("the figure has hips");
     Figure { skeleton, root, ends, free: false }
 }
@@ -136,22 +136,39 @@ fn size(figure: &Figure) -> f64 {
 
 /// Every row; those of files that are not there are left out.
 pub fn rows(count: usize) -> Vec<Row> {
+    let hand = |skeleton: &Skeleton| skeleton.find("hand.l").into_iter().collect();
     let mut rows = vec![
         row(
             "humanoid of 20 joints, no limits, 5 goals",
-            &humanoid(false),
+            &humanoid(false, humanoid::ends),
             count,
             (1e-3, 1e-2),
             (0.999, 20.0, 100.0),
         ),
         row(
             "humanoid of 20 joints within human limits, 5 goals",
-            &humanoid(true),
+            &humanoid(true, humanoid::ends),
             count,
             (1e-3, 1e-2),
             (0.99, 40.0, 400.0),
         ),
+        row(
+            "humanoid of 20 joints, no limits, 1 goal",
+            &humanoid(false, hand),
+            count,
+            (1e-3, 1e-2),
+            (0.999, 3.0, 10.0),
+        ),
+        row(
+            "humanoid of 20 joints within human limits, 1 goal",
+            &humanoid(true, hand),
+            count,
+            (1e-3, 1e-2),
+            (0.999, 10.0, 40.0),
+        ),
     ];
+    // Peers are measured with five goals.
+    rows.iter_mut().filter(|row| row.title.ends_with("1 goal")).for_each(|row| row.peers = false);
     let vrm = ["hips", "head", "hand.L", "hand.R", "foot.L", "foot.R"];
     let knight = ["hips", "head", "wrist.l", "wrist.r", "foot.l", "foot.r"];
     for (title, name, ends) in [

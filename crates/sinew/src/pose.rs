@@ -3,7 +3,7 @@
 use alloc::{string::String, sync::Arc, vec::Vec};
 use core::ops::Range;
 
-use glam::{Affine3, Mat3, Quat, Vec3, Vec4, Vec4Swizzles};
+use glam::{Affine3, Mat3, Mat4, Quat, Vec3, Vec4, Vec4Swizzles};
 use thiserror::Error;
 
 use crate::{JointId, JointTransform, Skeleton, TransformFault, math, skeleton::ROOT};
@@ -298,16 +298,24 @@ impl Pose {
             }
             // The subtree moves with its marked root; depth-first order makes it one contiguous range.
             let Some(joint) = self.skeleton.joint_at(i) else { break };
-            let end = self.skeleton.subtree(joint).end;
-            let off = self.forward_kinematics(i..end);
-            // Numbers that are not finite need no check here: they propagate into the frames.
-            if off > 2.0 * math::UNIT {
-                self.normalize_subtree(i..end);
-            }
+            let end = self.update_below(joint);
             self.marked[i..end].fill(false);
             i = end;
         }
         self.first = count;
+    }
+
+    /// Recomputes model space at and below a joint. Returns one past the index of the last joint of its subtree.
+    #[inline]
+    fn update_below(&mut self, joint: JointId) -> usize {
+        let subtree = self.skeleton.subtree(joint);
+        let end = subtree.end;
+        let off = self.forward_kinematics(subtree.clone());
+        // Numbers that are not finite need no check here: they propagate into the frames.
+        if off > 2.0 * math::UNIT {
+            self.normalize_subtree(subtree);
+        }
+        end
     }
 
     /// Forward kinematics of a subtree, from its local transforms. Returns the maximum deviation of a rotation from unit
@@ -441,6 +449,15 @@ impl Pose {
         self.first > joint.index() && self.model[joint.index()].at.w == 0.0
     }
 
+    /// Whether the joint's frame is [sound](Self::is_sound) and [unscaled](Self::unscaled). Its axes are then finite where
+    /// their last lanes are.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self, joint: JointId) -> bool {
+        let Frame { x, y, z, at } = self.model[joint.index()];
+        let finite = (at.x + at.y + at.z).abs() < f32::INFINITY;
+        self.first > joint.index() && finite && x.w + y.w + z.w + at.w == 0.0
+    }
+
     /// Runs `solve` with the parent's frame of `joint` as model space, for the joint and all below it. `inverse` is the
     /// inverse of the linear part of the parent's frame. The pose must be up to date on entry and is up to date on
     /// return.
@@ -490,6 +507,18 @@ impl Pose {
         let local = self.local[joint.index()].rotation;
         let rotation = math::normalize(math::mul(math::into_frame(&frame, delta), local));
         self.set_rotation(joint, rotation);
+    }
+
+    /// Calls [`turn`](Self::turn) for `middle`, then for `root` above it, and updates the pose: in an updated pose where
+    /// no joint down to `middle` has a scale.
+    #[inline(always)]
+    pub(crate) fn turn_unscaled(&mut self, [root, middle]: [JointId; 2], [by_root, by_middle]: [Quat; 2]) {
+        for (joint, delta) in [(middle, by_middle), (root, by_root)] {
+            let parent = self.parent_frame(joint);
+            let rotation = &mut self.local[joint.index()].rotation;
+            *rotation = parent.turned(*rotation, delta);
+        }
+        self.update_below(root);
     }
 
     /// Rotates a joint about its position so that [`Pose::model_rotation`] returns `rotation`.
@@ -593,6 +622,27 @@ impl Frame {
             at: apply(Vec4::splat(at.x), Vec4::splat(at.y), Vec4::splat(at.z)) + above,
         };
         (frame, off)
+    }
+
+    /// The rotation of a child with the local rotation `local`, turned by `delta` in model space, both unit quaternions,
+    /// where this frame has no scale. The sums are those of [`math::into_frame`], [`math::mul`] and [`math::normalize`], side
+    /// by side in lanes.
+    #[inline]
+    fn turned(&self, local: Quat, delta: Quat) -> Quat {
+        let rows = Mat4::from_cols(self.x, self.y, self.z, Vec4::ZERO).transpose();
+        let (a, b, c) = (rows.x_axis, rows.y_axis, rows.z_axis);
+        // Squared lengths of the columns: 1, but for rounding.
+        let squares = a * a + b * b + c * c;
+        let k = 1.0 / math::sqrt((squares.x + squares.y + squares.z) / 3.0);
+        let d = Vec4::from(delta);
+        let v = (a * d.xxxx() + b * d.yyyy() + c * d.zzzz()) * k;
+        let q = Vec4::from(local);
+        let q = d.wwww() * q
+            + v.xxxx() * (q.wzyx() * Vec4::new(1.0, -1.0, 1.0, -1.0))
+            + v.yyyy() * (q.zwxy() * Vec4::new(1.0, 1.0, -1.0, -1.0))
+            + v.zzzz() * (q.yxwz() * Vec4::new(-1.0, 1.0, 1.0, -1.0));
+        let squares = q * q;
+        Quat::from_vec4(q * (1.0 / math::sqrt(squares.x + squares.y + squares.z + squares.w)))
     }
 
     /// The linear part.

@@ -522,3 +522,81 @@ fn bounded_frames_of_a_limb_with_an_offset_come_to_the_pole() {
         assert!(off < 1e-4, "joint {joint} stays {off} m from the answer");
     }
 }
+
+/// A bound on turns that binds nowhere takes a limb along the path for all cases.
+#[test]
+fn the_path_for_the_common_case_gives_the_bits_of_the_path_for_all() {
+    let mut r = noise(5);
+    let (mut common, mut all) = (0, 0);
+    for case in 0..20_000u32 {
+        let mut v = || Vec3::new(r(), r(), r());
+        let mut q = || math::normalize(Quat::from_xyzw(v().x, v().y, v().z, 0.3 + v().x));
+        let rotations = [0; 6].map(|_| q());
+        // Parent, hip, a twist joint, knee, ankle, toe; one in eight has a scale somewhere.
+        let mut b = Skeleton::builder();
+        for joint in 0..6usize {
+            let mut local = JointTransform::from_translation(v() * 0.5);
+            if case % 48 == 8 * joint as u32 {
+                local.scale = Vec3::splat(if joint % 2 == 0 { -2.0 } else { 0.01 });
+            }
+            b.add(format!("{joint}"), joint.checked_sub(1), local);
+        }
+        let (s, ids) = b.build().unwrap();
+        let side = [BendSide::Keep, BendSide::Positive, BendSide::Negative][case as usize % 3];
+        let limb = TwoBone::new(&s, ids[1], ids[3], ids[4]).unwrap().with_hinge(v());
+        let limb = limb.with_side(side).unwrap();
+        let mut pose = Pose::rest(&Arc::new(s));
+        ids.iter().zip(rotations).for_each(|(&joint, rotation)| pose.set_rotation(joint, rotation));
+        let far = 10f32.powf(v().x - 1.0);
+        let end = limb.points(&pose).tip;
+        let mut goal = Goal::position(end + v() * if case % 2 == 0 { far } else { 1.0 });
+        goal.pole = [Pole::Keep, Pole::Point(v()), Pole::Direction(v())][case as usize / 3 % 3];
+        let mut options = LimbOptions::new();
+        if case % 5 == 0 {
+            (options.soft, options.min_flexion) = (v().x.abs(), v().x.abs());
+        }
+        let mut other = pose.clone();
+        let report = limb.solve(&mut pose, &goal, &options).unwrap();
+        let expected = limb.solve(&mut other, &goal, &options.with_max_turn(100.0)).unwrap();
+        assert_eq!(report, expected, "case {case}");
+        let bits = |pose: &Pose| -> Vec<_> {
+            let numbers = |l: &JointTransform| l.rotation.to_array().map(f32::to_bits);
+            let frames = ids.iter().map(|&j| pose.model(j).to_cols_array().map(f32::to_bits));
+            pose.locals().iter().map(numbers).zip(frames).collect()
+        };
+        assert_eq!(bits(&pose), bits(&other), "case {case}");
+        common += u32::from(report.iterations == 1);
+        all += 1;
+    }
+    assert!(common > all / 2, "{common} of {all} moved");
+}
+
+#[test]
+fn numbers_that_are_not_allowed_leave_even_rotations_that_are_not_normalised() {
+    let (limb, mut pose, ids) = standing();
+    pose.set_rotation(ids[0], Quat::from_xyzw(0.0, 0.0, 0.0, 1.1));
+    let before = pose.locals().to_vec();
+    let plain = Goal::position(Vec3::new(0.1, 0.3, 0.2));
+    for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        for axis in [Vec3::X, Vec3::Y, Vec3::Z] {
+            let v = axis.map(|c| if c == 1.0 { bad } else { 0.5 });
+            for goal in
+                [Goal::position(v), plain.with_pole(Pole::Point(v)), plain.with_pole(Pole::Direction(v))]
+            {
+                assert!(limb.solve(&mut pose, &goal, &LimbOptions::new()).is_err(), "{goal:?}");
+            }
+            let hinged = limb.clone().with_hinge(v);
+            assert!(hinged.solve(&mut pose, &plain, &LimbOptions::new()).is_err(), "{v}");
+        }
+        for goal in
+            [plain.with_swivel(bad), plain.with_position_influence(bad), plain.with_rotation_influence(bad)]
+        {
+            assert!(limb.solve(&mut pose, &goal, &LimbOptions::new()).is_err(), "{goal:?}");
+        }
+        let options = LimbOptions::new();
+        for options in [options.with_soft(bad), options.with_min_flexion(bad), options.with_influence(bad)] {
+            assert!(limb.solve(&mut pose, &plain, &options).is_err(), "{options:?}");
+        }
+        assert_eq!(pose.locals(), before);
+    }
+}

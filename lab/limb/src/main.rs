@@ -5,8 +5,9 @@
 
 mod judge;
 mod legs;
+mod thin;
 
-use std::{hint::black_box, time::Instant};
+use std::{hint::black_box, process::ExitCode, time::Instant};
 
 use legs::{Leg, Reach, legs};
 use sinew::{
@@ -32,13 +33,13 @@ fn contender<'a>(name: &'static str, pass: impl FnMut() + 'a) -> Contender<'a> {
     Contender { name, pass: Box::new(pass), nanos: Vec::new() }
 }
 
-/// Median nanoseconds a solve of each contender, rounds interleaved.
-fn race(contenders: &mut [Contender]) {
+/// Times `count` solves of each contender in turn, round by round.
+fn race(contenders: &mut [Contender], count: usize) {
     for round in 0..ROUNDS + 20 {
         for c in contenders.iter_mut() {
             let start = Instant::now();
             (c.pass)();
-            let t = start.elapsed().as_secs_f64() * 1e9 / COUNT as f64;
+            let t = start.elapsed().as_secs_f64() * 1e9 / count as f64;
             // The first rounds warm caches and branch predictors.
             if round >= 20 {
                 c.nanos.push(t);
@@ -50,9 +51,13 @@ fn race(contenders: &mut [Contender]) {
     }
 }
 
+/// Nanoseconds a solve.
+fn median(c: &Contender) -> f64 {
+    c.nanos[ROUNDS / 2]
+}
+
 fn print_race(title: &str, mut contenders: Vec<Contender>, peer: &str) {
-    race(&mut contenders);
-    let median = |c: &Contender| c.nanos[ROUNDS / 2];
+    race(&mut contenders, COUNT);
     let base = contenders.iter().find(|c| c.name == peer).map(median);
     for c in &contenders {
         bounds::median(format!("{title}: {}", c.name), 1e-3 * median(c));
@@ -178,7 +183,7 @@ fn aim(legs: &[Leg]) {
     print_race("aim", contenders, "");
 }
 
-fn main() {
+fn main() -> ExitCode {
     println!("{COUNT} random legs, medians of {ROUNDS} interleaved rounds, one thread");
     let inside = legs(COUNT, Reach::Inside);
     limb("goals in reach, bend plane kept", &inside, false);
@@ -193,5 +198,8 @@ fn main() {
         &legs(COUNT, Reach::Walk),
         false,
     );
+    let holds = [("goals in reach", &inside), ("walking legs", &legs(COUNT, Reach::Walk))]
+        .map(|(title, legs)| thin::thin(title, legs));
     aim(&inside);
+    if holds == [true; 2] { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -332,6 +332,22 @@ impl TwoBone {
         options: &LimbOptions,
         tolerance: Tolerance,
     ) -> Result<Report, SolveError> {
+        match self.solve_plain(pose, goal, options, tolerance) {
+            Some(report) => Ok(report),
+            None => self.solve_general(pose, goal, options, tolerance),
+        }
+    }
+
+    /// Solves any case, or finds the argument that is not allowed.
+    #[cold]
+    #[inline(never)]
+    fn solve_general(
+        &self,
+        pose: &mut Pose,
+        goal: &Goal,
+        options: &LimbOptions,
+        tolerance: Tolerance,
+    ) -> Result<Report, SolveError> {
         let rotation = check::goal(goal)?;
         if rotation.is_some() {
             CAPABILITY.check(pose.skeleton(), [self.chain.tip()])?;
@@ -347,7 +363,7 @@ impl TwoBone {
             if rotation.is_none() && parent_space::is_sheared(pose, self.chain.root()) {
                 let ends = (self.chain.root(), tip, self.chain.tip_offset());
                 return parent_space::solve(pose, ends, goal, |pose, goal, space| {
-                    self.solve_within(pose, goal, options, space.tolerance(tolerance))
+                    self.solve_general(pose, goal, options, space.tolerance(tolerance))
                 });
             }
             let turns = [Some(self.chain.root()), Some(self.middle), rotation.map(|_| tip)];
@@ -398,7 +414,6 @@ impl TwoBone {
     }
 
     /// Brings the limb from the input pose to its task, without a bound on turns.
-    #[inline(always)]
     fn bring(&self, pose: &mut Pose, task: &Task, input: &Input, [position, rotation]: [f32; 2]) -> Brought {
         let tip = self.chain.tip();
         let (mut task, mut at, mut turned) = (*task, input.start, None);
@@ -475,7 +490,6 @@ impl TwoBone {
     }
 
     /// Applies turns to the joints and updates the pose. Returns whether there was anything to turn.
-    #[inline]
     fn turn(&self, pose: &mut Pose, turns: &LimbTurns) -> bool {
         let moved = turns.middle != Quat::IDENTITY || turns.root != Quat::IDENTITY;
         if moved {
@@ -566,7 +580,6 @@ impl TwoBone {
     }
 
     /// The hinge in model space, as a unit vector.
-    #[inline]
     fn hinge_in(&self, pose: &Pose) -> Option<Vec3> {
         let hinge = self.hinge.map(|h| {
             let frame = pose.model(self.middle).matrix3;
@@ -586,7 +599,7 @@ impl TwoBone {
             min_flexion: task.options.min_flexion,
             uncertain,
         };
-        let turns = solve_points(at, task.to, task.goal.pole, &bend);
+        let turns = plain::solve_points_once(at, task.to, task.goal.pole, &bend);
         if weight >= 1.0 {
             return turns;
         }

@@ -1,0 +1,123 @@
+//! Times of a limb in a pose beside those of its parts: the kernel on the pose's positions, two joints turned, and the
+//! pose updated. All contenders move the same legs to the same goals, round by round in turn.
+
+use std::hint::black_box;
+
+use sinew::{
+    Goal, Pole, Pose,
+    glam::Quat,
+    solve::{
+        LimbOptions, TwoBone,
+        two_bone::{LimbBend, LimbTurns, solve_points},
+    },
+};
+
+use crate::{Contender, contender, legs::Leg, median, race};
+
+/// Legs: their poses fit the second-level cache, so that memory's time is not measured.
+const LEGS: usize = 512;
+/// Largest ratio of a solve to its parts: kernel, two rotations, update.
+const OVER_PARTS: f64 = 1.7;
+/// Largest ratio of a solve with a pole to one without.
+const POLED: f64 = 1.3;
+
+/// A leg in its pose, with two goals that it alternates between, and the local rotations of root and middle at each.
+struct Posed {
+    limb: TwoBone,
+    pose: Pose,
+    goals: [Goal; 2],
+    locals: [[Quat; 2]; 2],
+}
+
+fn posed(legs: &[Leg], pole: bool) -> Vec<Posed> {
+    let leg = |l: &Leg| {
+        let (limb, mut pose) = l.pose();
+        let goals = [l.other, l.goal].map(|to| {
+            let goal = Goal::position(to);
+            if pole { goal.with_pole(Pole::Point(l.pole)) } else { goal }
+        });
+        let locals = goals.map(|goal| {
+            limb.solve(&mut pose, &goal, &LimbOptions::new()).expect("a leg without scales has no faults");
+            [limb.chain().root(), limb.middle()].map(|joint| pose.local(joint).rotation)
+        });
+        Posed { limb, pose, goals, locals }
+    };
+    legs.iter().map(leg).collect()
+}
+
+/// A contender that calls `step` with each leg and the index of its goal, which changes from pass to pass.
+fn alternate<'a>(
+    name: &'static str,
+    mut legs: Vec<Posed>,
+    step: impl Fn(&mut Posed, usize) + 'a,
+) -> Contender<'a> {
+    let mut at = 0;
+    contender(name, move || {
+        for leg in &mut legs {
+            step(leg, black_box(at));
+        }
+        at = 1 - at;
+    })
+}
+
+fn solve(leg: &mut Posed, at: usize) {
+    let _ = black_box(leg.limb.solve(&mut leg.pose, black_box(&leg.goals[at]), &LimbOptions::new()));
+}
+
+fn kernel(leg: &Posed, at: usize) -> LimbTurns {
+    let goal = black_box(&leg.goals[at]);
+    let to = goal.position.unwrap_or_default();
+    black_box(solve_points(&leg.limb.points(&leg.pose), to, goal.pole, &LimbBend::FREE))
+}
+
+/// Prints the ratios and reports their bounds. Returns whether they hold.
+pub fn thin(title: &str, legs: &[Leg]) -> bool {
+    println!("\nlimb in a pose of three joints, {title}");
+    let legs = &legs[..LEGS];
+    let mut contenders = vec![
+        alternate("solve", posed(legs, false), solve),
+        alternate("kernel, two `turn`s, update", posed(legs, false), |leg, at| {
+            let turns = kernel(leg, at);
+            leg.pose.turn(leg.limb.middle(), turns.middle);
+            leg.pose.turn(leg.limb.chain().root(), turns.root);
+            leg.pose.update();
+        }),
+        // The rotations are known before: what the kernel returns is not used.
+        alternate("kernel, two `set_rotation`s, update", posed(legs, false), |leg, at| {
+            kernel(leg, at);
+            let [root, middle] = *black_box(&leg.locals[at]);
+            leg.pose.set_rotation(leg.limb.middle(), middle);
+            leg.pose.set_rotation(leg.limb.chain().root(), root);
+            leg.pose.update();
+        }),
+        alternate("two `set_rotation`s, update", posed(legs, false), |leg, at| {
+            let [root, middle] = *black_box(&leg.locals[at]);
+            leg.pose.set_rotation(leg.limb.middle(), middle);
+            leg.pose.set_rotation(leg.limb.chain().root(), root);
+            leg.pose.update();
+        }),
+        alternate("solve, pole", posed(legs, true), solve),
+    ];
+    race(&mut contenders, LEGS);
+    for c in &contenders {
+        println!("  {:<36} {:7.1} ns", c.name, median(c));
+    }
+    let of = |name: &str| contenders.iter().find(|c| c.name == name).map_or(f64::NAN, median);
+    let rows = [
+        ("solve", "kernel, two `turn`s, update", OVER_PARTS),
+        ("solve", "kernel, two `set_rotation`s, update", OVER_PARTS),
+        ("solve, pole", "solve", POLED),
+    ];
+    let mut all = true;
+    for (name, base, bound) in rows {
+        let ratio = of(name) / of(base);
+        let holds = ratio <= bound;
+        println!("  {name}: {ratio:.2} x {base} (at most {bound}){}", if holds { "" } else { " MISSED" });
+        bounds::bound(format!("{title}: {name}"), format!("{bound} x {base}"), format!("{ratio:.2}"), holds);
+        all &= holds;
+    }
+    for c in &contenders {
+        bounds::median(format!("{title}, in a pose: {}", c.name), 1e-3 * median(c));
+    }
+    all
+}

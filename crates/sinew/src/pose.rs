@@ -449,13 +449,13 @@ impl Pose {
         self.first > joint.index() && self.model[joint.index()].at.w == 0.0
     }
 
-    /// Whether the joint's frame is [sound](Self::is_sound) and [unscaled](Self::unscaled). Its axes are then finite where
-    /// their last lanes are.
+    /// Whether the joint's frame is [sound](Self::is_sound) and a rotation with a positive scale, as all frames above it.
+    /// Its axes are finite where their last lanes are.
     #[inline(always)]
     pub(crate) fn is_plain(&self, joint: JointId) -> bool {
         let Frame { x, y, z, at } = self.model[joint.index()];
         let finite = (at.x + at.y + at.z).abs() < f32::INFINITY;
-        self.first > joint.index() && finite && x.w + y.w + z.w + at.w == 0.0
+        self.first > joint.index() && finite && x.w + y.w + z.w + at.w < 1.0
     }
 
     /// Runs `solve` with the parent's frame of `joint` as model space, for the joint and all below it. `inverse` is the
@@ -509,10 +509,10 @@ impl Pose {
         self.set_rotation(joint, rotation);
     }
 
-    /// Calls [`turn`](Self::turn) for `middle`, then for `root` above it, and updates the pose: in an updated pose where
-    /// no joint down to `middle` has a scale.
+    /// Calls [`turn`](Self::turn) for `middle`, then for `root` above it, and updates the pose: in an updated pose with
+    /// [plain](Self::is_plain) frames.
     #[inline(always)]
-    pub(crate) fn turn_unscaled(&mut self, [root, middle]: [JointId; 2], [by_root, by_middle]: [Quat; 2]) {
+    pub(crate) fn turn_plain(&mut self, [root, middle]: [JointId; 2], [by_root, by_middle]: [Quat; 2]) {
         for (joint, delta) in [(middle, by_middle), (root, by_root)] {
             let parent = self.parent_frame(joint);
             let rotation = &mut self.local[joint.index()].rotation;
@@ -569,6 +569,10 @@ impl Pose {
     }
 }
 
+/// Count of a joint whose scale is the same along its axes, from 1e-4 to 1e4: up to three such joints are less than one
+/// other, and f32 holds the squares of their product.
+const EVENLY: f32 = 0.25;
+
 /// A frame in model space, its columns padded to four lanes so that a column takes one instruction. Lanes never mix, so the
 /// bits are those of [`Affine3`]'s product.
 #[derive(Clone, Copy, Debug)]
@@ -577,9 +581,9 @@ pub(crate) struct Frame {
     pub x: Vec4,
     pub y: Vec4,
     pub z: Vec4,
-    /// The joint's position. The last lane counts the joints with a scale, from the skeleton's root to this one; it is
-    /// NaN if one of them has no valid rotation or a scale of zero. [`Frame::below`] adds products of the columns' last
-    /// lanes to it; these are 0.
+    /// The joint's position. The last lane counts the joints with a scale, from the skeleton's root to this one, those with
+    /// an even one by [`EVENLY`]; it is NaN if one of them has no valid rotation or a scale of zero. [`Frame::below`] adds
+    /// products of the columns' last lanes to it; these are 0.
     pub at: Vec4,
 }
 
@@ -611,7 +615,11 @@ impl Frame {
             d *= Vec4::new(s.x, s.y, s.z, 1.0);
             p *= Vec4::new(s.y, s.z, s.x, 1.0);
             m *= Vec4::new(s.z, s.x, s.y, 1.0);
-            above.w += if s.cmpeq(Vec3::ZERO).any() { f32::NAN } else { 1.0 };
+            above.w += match s {
+                _ if s.cmpeq(Vec3::ZERO).any() => f32::NAN,
+                _ if s.x == s.y && s.x == s.z && (1e-4..1e4).contains(&s.x) => EVENLY,
+                _ => 1.0,
+            };
         }
         let apply = |x: Vec4, y: Vec4, z: Vec4| self.x * x + self.y * y + self.z * z;
         let at = local.translation;
@@ -625,13 +633,13 @@ impl Frame {
     }
 
     /// The rotation of a child with the local rotation `local`, turned by `delta` in model space, both unit quaternions,
-    /// where this frame has no scale. The sums are those of [`math::into_frame`], [`math::mul`] and [`math::normalize`], side
-    /// by side in lanes.
+    /// where this frame is a rotation with a positive scale. The sums are those of [`math::into_frame`], [`math::mul`] and
+    /// [`math::normalize`], side by side in lanes.
     #[inline]
     fn turned(&self, local: Quat, delta: Quat) -> Quat {
         let rows = Mat4::from_cols(self.x, self.y, self.z, Vec4::ZERO).transpose();
         let (a, b, c) = (rows.x_axis, rows.y_axis, rows.z_axis);
-        // Squared lengths of the columns: 1, but for rounding.
+        // Squared lengths of the columns.
         let squares = a * a + b * b + c * c;
         let k = 1.0 / math::sqrt((squares.x + squares.y + squares.z) / 3.0);
         let d = Vec4::from(delta);

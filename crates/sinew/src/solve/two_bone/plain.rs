@@ -77,7 +77,7 @@ fn common(at: &LimbPoints, goal: Vec3, pole: Pole, bend: &LimbBend) -> Option<(L
 }
 
 impl TwoBone {
-    /// A solve in the common case: of a position alone, applied in full, without a bound on turns, below no scale. `None`
+    /// A solve in the common case: of a position alone, applied in full, without a bound on turns, below even scales. `None`
     /// in all other cases and for arguments that are not allowed; the pose is then updated at most.
     #[inline(always)]
     pub(super) fn solve_plain(
@@ -124,7 +124,7 @@ impl TwoBone {
             return None;
         }
         let uncertain = UNCERTAIN * pose.extent(tip);
-        pose.turn_unscaled([root, middle], [turns.root, turns.middle]);
+        pose.turn_plain([root, middle], [turns.root, turns.middle]);
         Some(Report {
             out_of_reach: turns.out_of_reach,
             iterations: 1,

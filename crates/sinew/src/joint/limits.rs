@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{JointTransform, math, math64};
 pub(crate) use contact::Contact;
-use parts::{Split, angles, clamp_angles, clamp_ball, hinge_angle, join, split, within};
+use parts::{Split, angles, clamp_angles, clamp_ball, clamp_parts, hinge_angle, join, split, within};
 use relax::{in_f64, turn};
 
 /// Excess up to which a rotation or slide counts as within its limits, in radians or metres. A rotation that was just
@@ -337,20 +337,38 @@ impl Limits {
     /// end of its range, a swing to the nearest point of its ellipse; the twist is clamped separately. For turns about
     /// single axes, the nearest of all allowed rotations is returned. A rotation within the limits keeps its bits.
     pub fn clamp(&self, local: Quat) -> Quat {
-        if matches!(self.turn, Turn::Free) || self.is_well_within(local) {
-            return local;
+        match &self.turn {
+            Turn::Free => return local,
+            Turn::Ball { frame, swing, slack, twist, .. } => {
+                return match clamp_parts(self.own(local), frame, swing, *slack, twist) {
+                    Some(own) => self.local(own),
+                    None => local,
+                };
+            }
+            _ if self.is_well_within(local) => return local,
+            _ => {}
         }
         let nearest = self.nearest(local);
         if nearest.is_within() { local } else { self.rotation(nearest.at) }
     }
 
-    /// Whether a ball's rotation is within its limits by a margin. Uses no trigonometry; false where it cannot tell.
-    ///
-    /// With x and y the sine and cosine of half an angle, the angle is between 6 x / (2 + y) and 2 pi x / (2 + y)
-    /// (Shafer). The bounds differ by 5 %.
+    /// Whether the rotation of a ball or a hinge is within its limits by a margin. Uses no trigonometry; false where it
+    /// cannot tell. See [`surely_within`].
     #[inline]
-    fn is_well_within(&self, local: Quat) -> bool {
-        let Turn::Ball { frame, swing, twist, .. } = &self.turn else { return false };
+    pub(crate) fn is_well_within(&self, local: Quat) -> bool {
+        let (frame, swing, twist) = match &self.turn {
+            Turn::Ball { frame, swing, twist, .. } => (frame, swing, twist),
+            Turn::Hinge { axis, span, off, .. } => {
+                let q = math::mul(math::conjugate(*off), self.own(local));
+                let v = Vec3::new(q.x, q.y, q.z);
+                let along = v.dot(*axis);
+                // Half the angle of the tilt off the axis.
+                let tilt = (v - *axis * along).length_squared();
+                return tilt <= (0.25 * TOLERANCE) * (0.25 * TOLERANCE)
+                    && surely_within(along, q.w, 1.0, span);
+            }
+            _ => return false,
+        };
         let own = self.own(local);
         let v = Vec3::new(own.x, own.y, own.z);
         let (x, y, z, w) = (v.dot(frame.x_axis), v.dot(frame.y_axis), v.dot(frame.z_axis), own.w);
@@ -366,14 +384,7 @@ impl Limits {
                 return false;
             }
         }
-        if twist.is_free() {
-            return true;
-        }
-        // Negating the quaternion keeps the twist's angle.
-        let z = if w < 0.0 { -z } else { z };
-        let k = z / (2.0 * n + w.abs());
-        let (near, far) = (6.0 * k, TAU * k);
-        near.min(far) >= twist.centre + twist.low && near.max(far) <= twist.centre + twist.high
+        surely_within(z, w, n, twist)
     }
 
     /// The local rotation after a step from `from`, which is within the limits, towards `wanted`. Each coordinate is
@@ -420,8 +431,47 @@ impl Limits {
     pub(crate) fn angle_room(&self, n: usize, at: f32, input: f32, max_change: f32) -> [f32; 2] {
         let Some(span) = self.span(n) else { return [0.0; 2] };
         let [down, up] = span.room(at - span.centre);
+        if max_change == f32::INFINITY {
+            return [down, up];
+        }
         let back = wrap(input - at);
         [down.max(back - max_change).min(0.0), up.min(back + max_change).max(0.0)]
+    }
+
+    /// The coordinates of a rotation ([`Limits::coordinates`]), each clamped to its range, for a joint that turns about
+    /// single axes: those of an input outside of its limits may be outside as well.
+    pub(crate) fn coordinates_within(&self, local: Quat) -> Coordinates {
+        let at = self.coordinates(local);
+        [0, 1, 2].map(|n| self.stepped(n, at[n], 0.0))
+    }
+
+    /// The value of coordinate `n` after a change from `at` by `by` radians, clamped to its range, for a joint that turns
+    /// about single axes without resistance.
+    #[inline]
+    pub(crate) fn stepped(&self, n: usize, at: f32, by: f32) -> f32 {
+        let Some(span) = self.span(n) else { return at };
+        if span.is_free() { wrap(at + by) } else { span.centre + span.clamp(at + by - span.centre) }
+    }
+
+    /// The local rotation with these coordinates ([`Limits::rotation`]) of a joint that turns about single axes. Updates
+    /// the axes that [`Limits::turn_axes`] has returned.
+    pub(crate) fn turned(&self, c: Coordinates, about: &mut [Vec3; 3]) -> Quat {
+        if let Turn::Hinge { axis, off, .. } = &self.turn {
+            let turn = math::axis_angle(*axis, c[0]);
+            let own = if *off == Quat::IDENTITY { turn } else { math::mul(*off, turn) };
+            return if self.rest == Quat::IDENTITY { own } else { self.local(own) };
+        }
+        let rotation;
+        (rotation, *about) = self.about_axes(c);
+        rotation
+    }
+
+    /// The axis of each coordinate at `c` ([`Limits::turn_axis`]), zero where there is none.
+    pub(crate) fn turn_axes(&self, c: Coordinates) -> [Vec3; 3] {
+        if let Turn::Hinge { .. } = &self.turn {
+            return [self.turn_axis(0, c).unwrap_or(Vec3::ZERO), Vec3::ZERO, Vec3::ZERO];
+        }
+        [0, 1, 2].map(|n| self.turn_axis(n, c).unwrap_or(Vec3::ZERO))
     }
 
     /// The axis in the parent's frame, a unit vector, about which the joint turns as coordinate `n` alone increases from
@@ -596,6 +646,21 @@ fn ease_swing(e: &Ellipse, ease: f32, a: [f32; 2], b: [f32; 2]) -> [f32; 2] {
     }
     let k = eased(from, to - from, 1.0, ease) / to;
     [b[0] * k, b[1] * k]
+}
+
+/// Whether the angle with half its sine and cosine along `x : y`, of length `n`, is surely within a range. Uses no
+/// trigonometry. With x and y the sine and cosine of half an angle, the angle is between 6 x / (2 + y) and 2 pi x / (2 + y)
+/// (Shafer). The bounds differ by 5 %.
+#[inline]
+fn surely_within(x: f32, y: f32, n: f32, span: &Span) -> bool {
+    if span.is_free() {
+        return true;
+    }
+    // Negating the quaternion keeps the angle.
+    let x = if y < 0.0 { -x } else { x };
+    let k = x / (2.0 * n + y.abs());
+    let (near, far) = (6.0 * k, TAU * k);
+    near.min(far) >= span.centre + span.low && near.max(far) <= span.centre + span.high
 }
 
 /// Maximum half-axis of a swing in radians: see [`super::JointFault::TooWide`].

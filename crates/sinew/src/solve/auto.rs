@@ -26,7 +26,8 @@ pub enum AutoMethod {
 ///
 /// Steps of damped least squares (those of [`DampedLeastSquares`](super::DampedLeastSquares)) come first. Where they stall,
 /// sweeps of cyclic coordinate descent follow, with steps between; a joint at its limits glides along them. Where these
-/// stall, the chain restarts from preferred values, from a bent chain, and from a fixed sequence of poses within the limits.
+/// stall, the chain restarts: from preferred values if it has any, from a bent chain if it is straight, and from a fixed
+/// sequence of poses within the limits.
 ///
 /// A chain with limits that cannot meet its goal minimises the sum of the residual and, with a far smaller weight, its
 /// joints' turns. That minimum is a single pose, which moves with the goal. It may be further from the goal than another

@@ -81,15 +81,6 @@ const SHORT: [f32; 2] = [0.9999, 0.99];
 const KEPT: f32 = 1e-5;
 
 impl Link {
-    /// Turns one coordinate by an angle in radians, as far as the limits and the maximum turn allow.
-    pub fn turn_by(&mut self, axis: usize, angle: f32) {
-        let at = self.limits.coordinates(self.rotation);
-        let mut wanted = at;
-        wanted[axis] += angle;
-        // Several angles of one joint may exceed the maximum turn together although none does alone.
-        self.rotation = self.no_further(self.limits.rotation(self.limits.step_coordinates(at, wanted)));
-    }
-
     /// Slides by a distance along an axis, as far as the range allows.
     pub fn slide_by(&mut self, axis: usize, way: f32) {
         let from = self.limits.slide_of(self.offset)[axis];
@@ -196,8 +187,8 @@ impl ChainState {
             let input = (local.rotation, local.translation);
             let limits = skeleton.limits(joint);
             // An input within the limits, or within the promised tolerance of them, keeps them unchanged.
-            let inside =
-                limits.excess(local.rotation) <= KEPT && limits.slide_excess(local.translation) <= 0.0;
+            let turned = limits.is_well_within(local.rotation) || limits.excess(local.rotation) <= KEPT;
+            let inside = turned && limits.slide_excess(local.translation) <= 0.0;
             let (limits, within) = if inside {
                 (*limits, input)
             } else {
@@ -233,7 +224,12 @@ impl ChainState {
 
     /// Residuals of position in metres and of rotation in radians.
     pub fn measure(&self, ask: &Ask) -> (f32, f32) {
-        let off = self.end() - ask.place;
+        self.measure_from(ask, math::rotate(self.links[0].rotation, self.arm_of(0)))
+    }
+
+    /// [`ChainState::measure`], with the vector from the root's joint to the end in the root's pre-rotation frame.
+    fn measure_from(&self, ask: &Ask, reach: Vec3) -> (f32, f32) {
+        let off = self.above.transform_point3(self.links[0].offset + reach) - ask.place;
         let turn = ask.turn.map_or(0.0, |turn| math::angle_between(self.tip_rotation(), turn));
         (math::sqrt(off.length_squared()), turn)
     }

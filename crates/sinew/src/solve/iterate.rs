@@ -1,8 +1,12 @@
-//! The driver that all iterative solvers of chains share: influences, the soft zone, stretching, poles, fresh starts, traces
-//! and reports. A solver provides its [`Method`] and its [`Sweep`].
+//! The driver that all iterative solvers of chains share: influences, the soft zone, stretching and reports; the search,
+//! bounds on turns, poles and traces are its modules. A solver provides its [`Method`] and its [`Sweep`].
 
+mod bounded;
+mod pole;
+mod search;
 mod trace;
 
+use pole::Side;
 pub(crate) use trace::{Trace, Watch};
 pub use trace::{TraceChange, TracePass, TraceStep};
 
@@ -12,17 +16,16 @@ use glam::{Affine3, Quat, Vec3};
 use thiserror::Error;
 
 use super::{
-    arc::{FAR, LONGEST, distance, twist_towards},
+    arc::{FAR, LONGEST, distance},
     chain_solver::Request,
-    chain_state::{Ask, ChainState, IN_ALL, Maps, Newton, Node, Part, parts},
+    chain_state::{Ask, ChainState, Maps, Newton, Node, Part, parts},
     check,
-    choice::{AS_NEAR, AT_REST, Choice},
     incoming::{Incoming, Led},
     options::{IterativeOptions, check_stretch},
     parent_space,
 };
 use crate::{
-    Chain, ChainError, Goal, JointId, Outcome, Pole, Pose, Report, Skeleton, SolveError, Workspace,
+    Chain, ChainError, Goal, JointId, Outcome, Pose, Report, Skeleton, SolveError, Workspace,
     joint::{Attribute, Capability, UnsupportedAttribute},
     math,
 };
@@ -44,43 +47,6 @@ pub enum ChainSolverError {
     #[error(transparent)]
     Joint(#[from] UnsupportedAttribute),
 }
-
-/// A sweep that removes less than this share of the residual has stalled. Near full extension a chain still gains some
-/// thousandths a sweep.
-const STALLED: f32 = 2e-4;
-
-/// A sweep that leaves more than this share of the residual is slow.
-const SLOW: f32 = 0.3;
-
-/// Distance to a goal, as a share of the chain's length, within which steps alone follow it where they reach it. A sweep
-/// turns single joints far even for a short distance (CCD's tip by ten times the distance, on a chain of ten bones). The
-/// share is six times the motion per frame of a goal that crosses the chain's length in a second.
-const NEAR: f32 = 0.1;
-
-/// Maximum number of rounds, each a sweep and the steps after it, of a chain with a bound on turns. A round that reduces the
-/// residual by less than a hundredth is the last.
-const ROUNDS: u32 = 16;
-
-/// Share of the chain's length by which the solution without a bound on turns must be nearer than the bounded one, so that
-/// the chain moves towards it.
-const WORTH: f32 = 0.01;
-
-/// Weight that draws a chain that cannot meet its goal back to the input pose: chain lengths of residual per square radian;
-/// see [`Newton::settle`]. Chains of three hinges jump in 1.2 % of their frames with 0.05, and in 0.5 % with this. With a
-/// larger weight, more chains would stay further from their goals than [`GIVEN_UP`] allows.
-const PULL: f32 = 0.07;
-
-/// Share of the chain's length by which settling may increase the residual: as much as solutions of fresh starts may differ
-/// and still count as equally near.
-const GIVEN_UP: f32 = 0.01;
-
-/// Share of its bound on turns above which a joint counts as held by the bound: a joint that is turned back ends between
-/// 0.99 and 0.9999 of it.
-const AT_BOUND: f32 = 0.98;
-
-/// Radians that a joint may turn per chain length that the end moves, in a pose that continues from the last one. Two equal
-/// bones with a soft zone of 5 % need six, at the onset of the zone.
-const SMOOTH: f32 = 7.5;
 
 /// Whether no joint of the chain has ease, stiffness, damping or a precedence.
 fn plain(skeleton: &Skeleton, chain: &Chain) -> bool {
@@ -187,21 +153,6 @@ impl ChainScratch {
             kept.clear();
             kept.reserve(joints);
         }
-    }
-}
-
-/// The side that the middle of the chain turns to.
-#[derive(Clone, Copy)]
-struct Side {
-    pole: Pole,
-    swivel: f32,
-}
-
-impl Side {
-    const KEPT: Self = Self { pole: Pole::Keep, swivel: 0.0 };
-
-    fn is_kept(self) -> bool {
-        self.pole == Pole::Keep && self.swivel == 0.0
     }
 }
 
@@ -439,67 +390,6 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         report
     }
 
-    /// Solves within a bound on turns. Where the bound keeps steps from the goal, it searches for the solution without the
-    /// bound, and moves the chain towards it as far as the bound allows; see [`Newton::part_way`].
-    fn bounded(&mut self, asked: Asked, place: Vec3, side: Side) -> Report {
-        let Asked { ask, by, seen, .. } = asked;
-        let Found { mut report, initial, met } = self.search(asked, side);
-        if met {
-            return report;
-        }
-        let links = &mut self.on.links;
-        let mut near = ask.cost(links.measure(&ask));
-        // No fresh start brings a chain nearer to a goal out of reach, and a bound that no joint has reached holds no steps
-        // back.
-        let beyond = by > ask.near;
-        let free = near <= initial && links.turned() < AT_BOUND * self.max_turn;
-        if beyond && free && self.finishes() {
-            return report;
-        }
-        let close = initial <= NEAR * 2.0 * ask.radian;
-        let links = &mut self.on.links;
-        links.keep(&mut self.on.near);
-        // The solution without a bound.
-        links.reset();
-        let max_turn = core::mem::replace(&mut self.max_turn, f32::INFINITY);
-        links.turn_at_most(self.max_turn);
-        let asked = self.ask(place, ask.turn);
-        self.on.links.keep(&mut self.on.start);
-        if near > initial {
-            (near, report.outcome) = (initial, Outcome::Stalled);
-            self.on.near.clone_from(&self.on.start);
-        }
-        // Near its goal the chain may rest against its limits for many frames: then only the first fresh start is tried.
-        self.starts = match () {
-            _ if beyond => 0,
-            _ if close => 1,
-            _ => self.starts(),
-        };
-        let far = self.search(asked, side).report;
-        (self.max_turn, self.starts) = (max_turn, 0);
-        report.iterations += far.iterations;
-        let ChainScratch { links, newton, near: kept, start, best, .. } = &mut *self.on;
-        links.turn_at_most(max_turn);
-        let left = links.measure(&ask);
-        // The steps within the bound are kept where they will reach that solution sooner: it needed no fresh start or the
-        // goal is near, and they have removed their share of the residual.
-        let share = (max_turn / links.turned()).min(1.0);
-        let simple = far.restarts == 0 || close;
-        let leads = simple && near <= (1.0 - share) * initial;
-        if !leads && (ask.met(left) || ask.cost(left) < near - WORTH * 2.0 * ask.radian) {
-            links.keep(best);
-            links.put(start);
-            report.iterations += newton.part_way(links, &ask, best, self.settings.max_iterations);
-            let left = links.measure(&ask);
-            if ask.cost(left) <= initial {
-                report.outcome = if seen && ask.met(left) { Outcome::Converged } else { report.outcome };
-                return report;
-            }
-        }
-        links.put(kept);
-        report
-    }
-
     /// Builds the task from a goal and the loaded pose.
     fn ask(&mut self, place: Vec3, turn: Option<Quat>) -> Asked {
         let length = self.on.links.length();
@@ -526,363 +416,5 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         }
         let beyond = if longer > 1.0 { self.on.links.out_of_reach(place) } else { by };
         Asked { ask, by, beyond, seen: near == place, longer }
-    }
-
-    /// Searches for the goal from the current pose, within the current bound on turns.
-    fn search(&mut self, asked: Asked, side: Side) -> Found {
-        let mut report = Report::default();
-        let Asked { ask, beyond, seen, .. } = asked;
-        let turn = ask.turn;
-        let (mut left, mut status) = (self.on.links.measure(&ask), Outcome::Converged);
-        let initial = self.judge(&ask, left);
-        // A goal out of reach is never met, and a chain that is already straight shows by not moving.
-        if !ask.met(left) {
-            // Not for a goal that a soft zone has drawn within reach: pulling the chain straight would make it jump.
-            let held = self.max_turn.is_finite();
-            let pulls = matches!(self.plan.method, Method::SweepsFromStraight | Method::Both);
-            if pulls && turn.is_none() && !held && self.on.links.out_of_reach(ask.place) > 0.0 {
-                self.on.links.pull_straight(&ask, left, &mut self.on.best);
-            }
-            left = self.on.links.measure(&ask);
-            status = self.descend(&ask, seen, left, &mut report);
-        }
-        if !side.is_kept() {
-            let mut side = side;
-            // With a rotation goal, the chain turned about its axis takes the tip along, which then turns back. Where limits
-            // or a bound on turns prevent that, the pole yields: it may not increase the residual above the initial one, nor
-            // above that without the pole by more than the tolerance.
-            let allowed = initial.min(self.judge(&ask, self.on.links.measure(&ask)) + ask.near);
-            for _ in 0..4 {
-                // The bound is reduced by what the rounding of turning back would take: it would not turn back about the
-                // same axis.
-                let left = (IN_ALL * self.max_turn - self.on.links.turned()).max(0.0);
-                let angle = self.to_side(&mut side).clamp(-left, left);
-                self.on.links.keep(&mut self.on.unturned);
-                // A smaller angle is rounding of the mean position.
-                if angle.abs() < 2e-5 || !self.on.links.swivel(angle) {
-                    break;
-                }
-                // Where sweeps or steps are the whole method, only they count as iterations.
-                report.iterations += u32::from(self.plan.method == Method::Both);
-                if turn.is_none() {
-                    break;
-                }
-                let before = status;
-                let left = self.on.links.measure(&ask);
-                status = self.descend(&ask, seen, left, &mut report);
-                let left = self.on.links.measure(&ask);
-                if !ask.met(left) && self.judge(&ask, left) > allowed {
-                    self.on.links.put(&self.on.unturned);
-                    status = before;
-                    break;
-                }
-            }
-        }
-        // The residual must not exceed that of the solution put within its limits.
-        if self.on.links.outside {
-            let left = self.on.links.measure(&ask);
-            // A goal met within the tolerance keeps the pose.
-            let cost = if ask.met(left) { 0.0 } else { self.judge(&ask, left) };
-            self.on.links.keep(&mut self.on.best);
-            self.on.links.put_within();
-            self.on.links.turn_back();
-            if self.judge(&ask, self.on.links.measure(&ask)) >= cost {
-                self.on.links.put(&self.on.best);
-            }
-        }
-        if self.max_turn.is_finite() {
-            // Steps stay within the bound; sweeps may not.
-            let links = &mut self.on.links;
-            if links.turn_back() && status == Outcome::Converged && !ask.met(links.measure(&ask)) {
-                status = Outcome::Stalled;
-            }
-        }
-        let met = status == Outcome::Converged;
-        if status == Outcome::Converged && !seen {
-            // A slide without an end may reach the position to which the goal was brought near.
-            status = Outcome::Stalled;
-        }
-        report.outcome = status;
-        report.out_of_reach = if beyond > ask.near { beyond } else { 0.0 };
-        Found { report, initial, met }
-    }
-
-    /// The residual by which solutions are judged, in metres. `left` is the residual of `ask` in the current pose.
-    fn judge(&self, ask: &Ask, left: (f32, f32)) -> f32 {
-        if self.plan.method != Method::Steps {
-            return ask.cost(left);
-        }
-        let ask = Ask { place: self.judged, ..*ask };
-        ask.cost(self.on.links.measure(&ask))
-    }
-
-    /// Whether the method makes steps of least squares beside sweeps.
-    fn finishes(&self) -> bool {
-        self.plan.method == Method::Both && self.plan.plain
-    }
-
-    /// Sweeps until the goal is met, nothing moves or the iterations are used up. Leaves the best pose found.
-    fn descend(&mut self, ask: &Ask, seen: bool, start: (f32, f32), report: &mut Report) -> Outcome {
-        let mut left = start;
-        let mut best = self.judge(ask, left);
-        self.on.links.keep(&mut self.on.best);
-        let finish = self.finishes();
-        let length = self.on.links.length();
-        let (mut restarts, mut slow, mut choice) = (0, 0, None);
-        let (mut next, mut pause) = (0, 2);
-        // After a fresh start steps go first, as they stay on the side of that start.
-        let mut fresh = finish;
-        if finish && !ask.met(left) {
-            let follows = self.follow(ask, left, report);
-            left = self.on.links.measure(ask);
-            if ask.met(left) {
-                return Outcome::Converged;
-            }
-            let nearer = ask.cost(left) < best;
-            let held = self.max_turn.is_finite();
-            if follows && held {
-                if !nearer {
-                    self.on.links.put(&self.on.best);
-                }
-                let out = report.iterations >= self.settings.max_iterations;
-                return if out { Outcome::OutOfIterations } else { Outcome::Stalled };
-            }
-            if nearer {
-                best = ask.cost(left);
-                self.on.links.keep(&mut self.on.best);
-            }
-            if follows {
-                // Sweeps would only make slow progress from where steps have stalled.
-                (fresh, slow) = (true, 2);
-            }
-        }
-        let status = loop {
-            if ask.met(left) {
-                break Outcome::Converged;
-            }
-            if report.iterations >= self.settings.max_iterations || self.trace.stopped() {
-                break Outcome::OutOfIterations;
-            }
-            if slow >= 2 {
-                if restarts >= self.starts
-                    || matches!(self.on.links.out_of_reach(ask.place), by if by > ask.near)
-                {
-                    break Outcome::Stalled;
-                }
-                self.choose(&mut choice, best / length);
-                self.on.links.restart(restarts, ask);
-                (restarts, slow) = (restarts + 1, 0);
-                report.restarts = restarts;
-                (fresh, pause) = (finish, 2);
-                left = self.on.links.measure(ask);
-                best = self.judge(ask, left);
-                self.on.links.keep(&mut self.on.best);
-            }
-            let before = ask.cost(left);
-            if self.plan.method != Method::Both {
-                self.on.links.keep(&mut self.on.near);
-            }
-            if self.plan.method == Method::Steps {
-                self.steps(ask, u32::MAX, f32::INFINITY, report);
-                left = self.on.links.measure(ask);
-            } else if !fresh {
-                self.trace.begin(report.iterations);
-                self.sweep.sweep(&mut self.on.links, &mut self.on.nodes, ask, &mut self.trace);
-                report.iterations += 1;
-                left = self.on.links.measure(ask);
-            }
-            let now = ask.cost(left);
-            if finish && (fresh || !ask.met(left) && now > SLOW * before && report.iterations >= next) {
-                self.steps(ask, 20, f32::INFINITY, report);
-                left = self.on.links.measure(ask);
-                // If the steps did not help, they are tried again after twice as many sweeps.
-                next = report.iterations + pause;
-                pause *= 2;
-            }
-            fresh = false;
-            let now = self.judge(ask, left);
-            if now < best || self.plan.method != Method::Both && now <= best + AS_NEAR * length {
-                best = best.min(now);
-                self.on.links.keep(&mut self.on.best);
-            }
-            slow = match self.plan.method {
-                Method::Both if now == before => 2,
-                Method::Both if now > before * (1.0 - STALLED) => slow + 1,
-                Method::Both => 0,
-                _ if self.on.links.rests(&self.on.near, AT_REST) => 2,
-                _ => 0,
-            };
-        };
-        if status == Outcome::Converged {
-            return status;
-        }
-        self.choose(&mut choice, best / length);
-        self.on.links.put(&self.on.chosen);
-        // A goal that is only a direction has a single solution.
-        if seen && finish && !self.max_turn.is_finite() {
-            self.settle(ask, ask.cost(start), choice);
-            if ask.met(self.on.links.measure(ask)) {
-                return Outcome::Converged;
-            }
-        }
-        status
-    }
-
-    /// Settles the chosen solution: see [`Newton::settle`]. A fresh start's solution is compared with the first one again,
-    /// as settling may bring that nearer.
-    fn settle(&mut self, ask: &Ask, allowed: f32, choice: Option<Choice>) {
-        let length = self.on.links.length();
-        let left = self.settled(ask, allowed);
-        if choice.is_some_and(|c| c.is_fresh()) {
-            let turned = self.on.links.turned();
-            self.on.links.keep(&mut self.on.chosen);
-            self.on.links.put(&self.on.first);
-            let first = self.settled(ask, allowed);
-            if Choice::new(first / length).takes(left / length, turned) {
-                self.on.links.put(&self.on.chosen);
-            }
-        }
-    }
-
-    /// Settles the current pose, up to a residual of `allowed` metres. Returns its residual in metres.
-    fn settled(&mut self, ask: &Ask, allowed: f32) -> f32 {
-        let ChainScratch { links, newton, best, .. } = &mut *self.on;
-        let found = ask.cost(links.measure(ask));
-        let allowed = allowed.min(found + GIVEN_UP * 2.0 * ask.radian);
-        links.keep(best);
-        let mut pull = PULL;
-        for _ in 0..3 {
-            newton.settle(links, ask, self.settings.max_iterations, pull, allowed / (2.0 * ask.radian));
-            let left = ask.cost(links.measure(ask));
-            if left <= allowed {
-                return left;
-            }
-            pull *= 0.3;
-            links.put(best);
-        }
-        found
-    }
-
-    /// Offers the best pose of the current start to the choice; the first one is always chosen. `residual` is in chain
-    /// lengths.
-    fn choose(&mut self, choice: &mut Option<Choice>, residual: f32) {
-        let Some(choice) = choice else {
-            *choice = Some(Choice::new(residual));
-            self.on.chosen.clone_from(&self.on.best);
-            self.on.first.clone_from(&self.on.best);
-            return;
-        };
-        self.on.links.put(&self.on.best);
-        if choice.takes(residual, self.on.links.turned()) {
-            self.on.chosen.clone_from(&self.on.best);
-        }
-    }
-
-    /// Follows a goal by steps from the input pose: where the goal is near, and where the input pose is already as near to
-    /// it as its limits allow. Returns false where the chain is still far from its goal instead.
-    fn follow(&mut self, ask: &Ask, left: (f32, f32), report: &mut Report) -> bool {
-        let cost = ask.cost(left);
-        let length = 2.0 * ask.radian;
-        let near = cost <= NEAR * length;
-        if self.max_turn.is_finite() {
-            self.within(ask, report);
-            return true;
-        }
-        if near && self.map(ask) {
-            report.iterations += 1;
-            if ask.met(self.on.links.measure(ask)) {
-                return true;
-            }
-        }
-        if near {
-            self.steps(ask, 20, SMOOTH * cost / length, report);
-            if !ask.met(self.on.links.measure(ask)) {
-                self.steps(ask, u32::MAX, f32::INFINITY, report);
-            }
-            return true;
-        }
-        if self.plan.free {
-            return false;
-        }
-        self.steps(ask, 3, f32::INFINITY, report);
-        if cost - ask.cost(self.on.links.measure(ask)) > NEAR * length {
-            return false;
-        }
-        self.steps(ask, 20, f32::INFINITY, report);
-        true
-    }
-
-    /// Moves as near to the goal as the bound on turns allows: by the maps of a free chain, by steps, and by sweeps where
-    /// steps find no direction (a straight chain whose goal moves inward, a kink).
-    fn within(&mut self, ask: &Ask, report: &mut Report) {
-        let mut best = ask.cost(self.on.links.measure(ask));
-        for round in 0..ROUNDS {
-            if round > 0 {
-                self.sweep.sweep(&mut self.on.links, &mut self.on.nodes, ask, &mut self.trace);
-                report.iterations += 1;
-            } else if self.map(ask) {
-                report.iterations += 1;
-                self.on.links.turn_back();
-            }
-            let left = self.on.links.measure(ask);
-            if ask.cost(left) > best {
-                self.on.links.put(&self.on.best);
-            }
-            self.steps(ask, 20, f32::INFINITY, report);
-            let left = self.on.links.measure(ask);
-            let (was, now) = (best, ask.cost(left));
-            if now < best {
-                best = now;
-                self.on.links.keep(&mut self.on.best);
-            } else {
-                self.on.links.put(&self.on.best);
-            }
-            let out = report.iterations >= self.settings.max_iterations;
-            if ask.met(left) || out || round > 0 && now > 0.99 * was {
-                break;
-            }
-        }
-    }
-
-    /// Makes at most `max_steps` steps of least squares, with no joint turned further than `turn` radians from the input
-    /// pose.
-    fn steps(&mut self, ask: &Ask, max_steps: u32, turn: f32, report: &mut Report) {
-        let max_steps = self.settings.max_iterations.saturating_sub(report.iterations).min(max_steps);
-        self.on.links.turn_at_most(turn.min(self.max_turn));
-        self.trace.begin(report.iterations);
-        report.iterations += self.on.newton.run(&mut self.on.links, ask, max_steps, &mut self.trace);
-        self.on.links.turn_at_most(self.max_turn);
-    }
-
-    /// Applies the maps of a free chain, if it is one. Returns whether anything moved.
-    fn map(&mut self, ask: &Ask) -> bool {
-        self.plan.free && self.on.maps.finish(&mut self.on.links, ask)
-    }
-
-    /// The angle in radians about the axis from root to end that turns the mean of the joints between to its side. A kept
-    /// bend plane with a swivel angle becomes a direction in `side`, so that the next round repeats it.
-    fn to_side(&self, side: &mut Side) -> f32 {
-        let (root, end) = (self.on.links.place(0), self.on.links.end());
-        let Some(axis) = (end - root).try_normalize() else { return 0.0 };
-        let count = self.on.links.links.len();
-        if count < 2 {
-            return 0.0;
-        }
-        let mut middle = Vec3::ZERO;
-        for i in 1..count {
-            middle += self.on.links.place(i) - root;
-        }
-        let middle = middle / (count - 1) as f32;
-        let across = middle - axis * middle.dot(axis);
-        // A straight chain has no side; below this distance its bend is rounding.
-        if math::sqrt(across.length_squared()) < 1e-4 * self.on.links.length() + self.on.links.rounding {
-            return 0.0;
-        }
-        let wanted = side.pole.direction(root, across, axis, side.swivel);
-        if side.pole == Pole::Keep {
-            *side = Side { pole: Pole::Direction(wanted), swivel: 0.0 };
-        }
-        let (q, _) = twist_towards(axis, middle, wanted);
-        2.0 * math::atan2(Vec3::new(q.x, q.y, q.z).dot(axis), q.w)
     }
 }

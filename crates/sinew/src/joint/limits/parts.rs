@@ -2,7 +2,7 @@
 
 use glam::{Mat3, Quat, Vec3};
 
-use super::{Coordinates, TOLERANCE, axes, length, of_vector};
+use super::{Coordinates, TOLERANCE, axes, length, of_vector, surely_within};
 use crate::{
     joint::{
         ellipse::Ellipse,
@@ -68,6 +68,62 @@ pub(super) fn clamp_ball(
     }
     let d = wrap(parts.twist - twist.centre);
     ([s[0], s[1], twist.centre + twist.clamp_angle(d)], excess.max(twist.excess(d)))
+}
+
+/// The nearest rotation of a ball within its limits; `None` if `own` is within. Of swing and twist, the one that is within
+/// its limit stays as it is, and only the other is an angle.
+pub(super) fn clamp_parts(
+    own: Quat,
+    frame: &Mat3,
+    swing: &Option<Ellipse>,
+    slack: f32,
+    twist: &Span,
+) -> Option<Quat> {
+    let v = Vec3::new(own.x, own.y, own.z);
+    let (x, y, z, w) = (v.dot(frame.x_axis), v.dot(frame.y_axis), v.dot(frame.z_axis), own.w);
+    let n = math::sqrt(z * z + w * w);
+    // At a half turn of swing the twist is undefined; keep well away from it.
+    if n.is_nan() || n < 0.1 {
+        let parts = split(own, frame);
+        let ([a, b, c], excess) = clamp_ball(&parts, swing, slack, twist);
+        return (excess > parts.tolerance()).then(|| join([a, b], c, frame));
+    }
+    let (tz, tw) = (z / n, w / n);
+    // The swing's vector part: own * conjugate(twist).
+    let (sx, sy) = (x * tw - y * tz, y * tw + x * tz);
+    let tolerance = Split { swing: [0.0; 2], twist: 0.0, cos_half: n }.tolerance();
+    let mut swung = None;
+    if let Some(e) = swing {
+        // The angle is at most this; see `surely_within`.
+        let k = core::f32::consts::TAU / (2.0 + n);
+        if e.level([k * sx, k * sy]) > 1.0 {
+            let m = math::sqrt(sx * sx + sy * sy);
+            let k = if m < 1e-6 { 2.0 } else { 2.0 * math::atan2(m, n) / m };
+            let (nearest, distance) = inside(e, slack, [sx * k, sy * k]);
+            if distance - slack > tolerance {
+                swung = Some(of_vector(frame.x_axis * nearest[0] + frame.y_axis * nearest[1]));
+            }
+        }
+    }
+    let mut twisted = None;
+    if !surely_within(tz, tw, 1.0, twist) {
+        let d = wrap(2.0 * math::atan2(tz, tw) - twist.centre);
+        if twist.excess(d) > tolerance {
+            twisted = Some(math::axis_angle(frame.z_axis, twist.centre + twist.clamp_angle(d)));
+        }
+    }
+    if swung.is_none() && twisted.is_none() {
+        return None;
+    }
+    let twisted = twisted.unwrap_or_else(|| {
+        let v = frame.z_axis * tz;
+        Quat::from_xyzw(v.x, v.y, v.z, tw)
+    });
+    let swung = swung.unwrap_or_else(|| {
+        let v = frame.x_axis * sx + frame.y_axis * sy;
+        Quat::from_xyzw(v.x, v.y, v.z, n)
+    });
+    Some(math::mul(swung, twisted))
 }
 
 /// The rotation with this swing and twist.

@@ -4,16 +4,20 @@
 //! in the joints. The step J^T y with (J J^T + mu) y = r is the smallest of all steps that remove most of r (Wampler
 //! 1986). The matrix has three rows, or six with a rotation, however long the chain. A free joint or a ball contributes
 //! three columns about any three axes, so that no Euler angles are needed. The damping mu is the squared residual
-//! (Sugihara 2011) times a factor that a failed step raises. Steps are therefore cautious far from the goal and
+//! (Sugihara 2011) times a factor, first 1, that a failed step raises. Steps are therefore cautious far from the goal and
 //! approach Newton's nearby.
 //!
-//! Every step respects the limits and each joint's maximum turn from its input. A single coordinate knows its room. If
-//! a step would exceed it, the coordinate moves to the end of its room, and the others' shares are recomputed for the
-//! remaining residual, until none exceeds its room. It stays in the active set as long as its part in y points outward
-//! (the sign of the constraint's multiplier). A joint that turns every way is clamped to its limits instead. If it was
-//! clamped, the direction of the correction is the active limit's normal, stored in the joint's pre-rotation frame. The
-//! next step excludes motion along the normals, and drops a normal once its part in y points inward. So the active set
-//! settles in a few steps, and the other joints converge fast.
+//! Every step respects the limits and each joint's maximum turn from its input. A single coordinate knows its room, and
+//! stops at its end: it is in the active set, and the others' shares are recomputed for the remaining residual, until
+//! none exceeds its room. It leaves as soon as its part in y points inward (the sign of the constraint's multiplier). A
+//! joint that turns every way is clamped to its
+//! limits instead. If it was clamped, the direction of the correction is the active limit's normal, stored in the joint's
+//! pre-rotation frame. The next step excludes motion along the normals, and drops a normal once its part in y points
+//! inward. So the active set settles in a few steps, and the other joints converge fast.
+//!
+//! Joints that turn about axes step in their coordinates: a rotation is built from them, and never decomposed. A ball
+//! steps by Cayley's map, without trigonometry: the rotation with the quaternion (v / 2, 1) / |(v / 2, 1)| turns about v
+//! by 2 atan(|v| / 2). A step needs one walk up the chain, which measures the residual, and one walk down.
 
 mod settle;
 
@@ -21,10 +25,11 @@ use alloc::vec::Vec;
 
 use glam::{Quat, Vec3};
 
-use super::{Ask, ChainState, IN_ALL, Kind, NO_MORE, PIECES, Part, signs};
+use super::{Ask, ChainState, IN_ALL, Kind, Link, NO_MORE, PIECES, Part, signs};
 use crate::{
+    joint::Coordinates,
     math,
-    solve::{cholesky::cholesky, iterate::Trace},
+    solve::{cholesky::cholesky_of, iterate::Trace},
 };
 
 /// State of one part in a step.
@@ -38,11 +43,15 @@ struct Column {
     arm: Vec3,
     /// Axis of a single turn, or direction of a slide.
     axis: Vec3,
+    /// Derivatives of the end's position and of half the tip's rotation by a single coordinate.
+    motion: (Vec3, Vec3),
     /// Active set of a joint that turns every way: normals of its active limits, in the pre-rotation frame.
     active: [Vec3; 3],
     count: usize,
     /// Active set before the step.
     known: ([Vec3; 3], usize),
+    /// Unit vectors that span the turns that no active limit blocks, padded with zero vectors.
+    open: [Vec3; 3],
     /// Room of a single coordinate: how far down and up a step may take it, by its range and the maximum turn.
     room: [f32; 2],
     /// End of the room at which a coordinate is held.
@@ -55,11 +64,49 @@ struct Column {
     step: Vec3,
 }
 
+/// State of one joint between steps, so that no step decomposes a rotation or walks the chain twice.
+#[derive(Clone, Copy, Debug, Default)]
+struct Joint {
+    /// Vector from the joint to the end in the pre-rotation frame.
+    reach: Vec3,
+    /// Coordinates, and the axis of each in the pre-rotation frame, of a joint that turns about axes.
+    at: Coordinates,
+    axes: [Vec3; 3],
+    /// Whether a step has changed the coordinates, and the rotation not yet.
+    moved: bool,
+}
+
+/// The frame in which columns are: that of the root's parent, turned but not scaled.
+#[derive(Clone, Copy, Debug, Default)]
+struct Base {
+    /// The task in the frame.
+    place: Vec3,
+    turn: Option<Quat>,
+    /// Signed size of the root's pre-rotation frame.
+    unit: f32,
+}
+
+/// State of a descent between two steps.
+#[derive(Clone, Copy, Debug, Default)]
+struct Descent {
+    /// Residuals of position in metres and of rotation in radians.
+    left: (f32, f32),
+    /// The same as the steps take it; see [`Newton::see`].
+    residual: (Vec3, Option<Vec3>),
+    factor: f32,
+    /// Number of steps in a row that gained nothing.
+    failed: u32,
+}
+
 /// Buffers of the steps of a chain.
 #[derive(Debug, Default)]
 pub(crate) struct Newton {
     columns: Vec<Column>,
+    joints: Vec<Joint>,
+    base: Base,
+    descent: Descent,
     kept: Vec<(Quat, Vec3)>,
+    kept_joints: Vec<Joint>,
     /// State of each column in [`Newton::settle`].
     parts: Vec<settle::Part>,
     /// Whether steps account for the curvature of a joint's circle away from the goal.
@@ -71,8 +118,17 @@ pub(crate) struct Newton {
 /// Maximum turn of a joint in one step, in radians. The linearisation of the end's path fails beyond 1 rad.
 const FURTHEST: f32 = 0.8;
 
+/// Share of the residual above which a step was slow, and the next one accounts for curvature. Chains of ten cones and
+/// hinges need 2 % more steps with 0.5.
+const SLOW: f32 = 0.9;
+
+/// Share of a ball's step that a limit must take to be active. With 0.02, a ball that glides along its cone stays held, and
+/// solves of ten cones take 5 % longer.
+const TAKEN: f32 = 0.1;
+
 /// Maximum number of passes for one step, each without the coordinates at an end of their room. Those that reach one in
-/// the last pass stop there until the next step. A pass is a small part of a step's cost.
+/// the last pass stop there until the next step. With a single pass, twice as many frames of chains of ten hinges whose
+/// goals are out of reach jump.
 const PASSES: u32 = 6;
 
 impl Newton {
@@ -81,6 +137,9 @@ impl Newton {
         self.forgets = forgets;
         self.kept.clear();
         self.kept.reserve(links);
+        self.kept_joints.clear();
+        self.kept_joints.reserve(links);
+        self.joints.resize(links, Joint::default());
         let same = |(c, part): (&Column, &Part)| c.part == *part;
         if self.columns.len() == parts.len() && self.columns.iter().zip(parts).all(same) {
             return;
@@ -91,10 +150,58 @@ impl Newton {
         self.parts.resize(parts.len(), settle::Part::default());
     }
 
+    /// Reads the state of every joint, for a task.
+    fn load(&mut self, links: &ChainState, ask: &Ask) {
+        let (place, turn) = links.inside(ask.place, ask.turn);
+        self.base = Base { place, turn, unit: links.unit() };
+        let mut known = None;
+        for c in &mut self.columns {
+            if matches!(c.part.kind, Kind::Angle(_)) && known != Some(c.part.link) {
+                known = Some(c.part.link);
+                let link = &links.links[c.part.link];
+                let joint = &mut self.joints[c.part.link];
+                joint.at = link.limits.coordinates_within(link.rotation);
+                joint.axes = link.limits.turn_axes(joint.at);
+            }
+        }
+    }
+
+    /// Saves the state before a step.
+    fn keep(&mut self, links: &ChainState) {
+        links.keep(&mut self.kept);
+        self.kept_joints.clone_from(&self.joints);
+    }
+
+    /// Restores the state before a step.
+    fn put(&mut self, links: &mut ChainState) {
+        links.put(&self.kept);
+        self.joints.clone_from(&self.kept_joints);
+    }
+
+    /// Measures the residual ([`ChainState::measure`]), and each joint's vector to the end.
+    fn measure(&mut self, links: &ChainState, ask: &Ask) -> (f32, f32) {
+        let mut arm = links.tip_arm();
+        let mut below: Option<&Link> = None;
+        for (link, joint) in links.links.iter().zip(&mut self.joints).rev() {
+            if let Some(child) = below {
+                arm = link.scale * (child.offset + arm);
+            }
+            arm = math::rotate(link.rotation, arm);
+            joint.reach = arm;
+            below = Some(link);
+        }
+        links.measure_from(ask, arm)
+    }
+
     /// Steps until the task is met, `max_steps` steps are made or no step reduces the residual. Never increases the
     /// residual. Returns the number of steps.
     pub fn run(&mut self, links: &mut ChainState, ask: &Ask, max_steps: u32, trace: &mut Trace) -> u32 {
+        let left = self.measure(links, ask);
+        if max_steps == 0 || ask.met(left) || trace.stopped() {
+            return 0;
+        }
         self.curved = false;
+        self.load(links, ask);
         for c in &mut self.columns {
             (c.count, c.held, c.input) = (0, None, 0.0);
             let link = &links.links[c.part.link];
@@ -102,39 +209,48 @@ impl Newton {
                 c.input = link.limits.coordinates(link.input.0)[n];
             }
         }
-        let mut factor = 0.1;
-        let mut left = links.measure(ask);
-        let (mut steps, mut failed) = (0, 0);
-        while steps < max_steps && !ask.met(left) && !trace.stopped() {
-            links.keep(&mut self.kept);
+        let residual = self.see(links, ask);
+        self.descent = Descent { left, residual, factor: 1.0, failed: 0 };
+        self.resume(links, ask, max_steps, trace)
+    }
+
+    /// Continues [`Newton::run`] from where it ended.
+    pub fn resume(&mut self, links: &mut ChainState, ask: &Ask, max_steps: u32, trace: &mut Trace) -> u32 {
+        let Descent { mut left, mut residual, mut factor, mut failed } = self.descent;
+        let mut steps = 0;
+        while steps < max_steps && failed <= 4 && !ask.met(left) && !trace.stopped() {
+            self.keep(links);
             if self.forgets {
                 self.columns.iter_mut().for_each(|c| c.known = (c.active, c.count));
             }
-            if !self.step(links, ask, factor) {
+            if !self.step(links, residual, factor) {
                 break;
             }
             steps += 1;
-            let now = links.measure(ask);
+            let now = self.measure(links, ask);
             let (was, is) = (ask.cost(left), ask.cost(now));
             trace.step(links, factor, is < was);
-            if is < was {
+            let better = is < was;
+            if better {
                 left = now;
                 factor *= 0.25;
                 // Progress of less than a hundredth per step is not worth its time.
                 failed = if is > 0.99 * was { failed + 1 } else { 0 };
             } else {
-                links.put(&self.kept);
+                self.put(links);
                 if self.forgets {
                     self.columns.iter_mut().for_each(|c| (c.active, c.count) = c.known);
                 }
                 factor = (factor * 8.0).max(1e-3);
                 failed += 1;
             }
-            self.curved |= is > 0.5 * was;
-            if failed > 4 {
-                break;
+            self.curved = is > SLOW * was;
+            // After a step that was undone, the columns are still those of this state.
+            if better && !ask.met(left) {
+                residual = self.see(links, ask);
             }
         }
+        self.descent = Descent { left, residual, factor, failed };
         steps
     }
 
@@ -171,31 +287,29 @@ impl Newton {
         steps
     }
 
-    /// Updates every column. Returns the residual: the displacement in chain lengths, and the turn in half radians.
+    /// Updates every column from the joints' state; see [`Newton::measure`]. Returns the residual: the displacement in
+    /// chain lengths, and the turn in half radians.
     fn see(&mut self, links: &ChainState, ask: &Ask) -> (Vec3, Option<Vec3>) {
         let size = 2.0 * ask.radian;
-        let (place, turn) = links.inside(ask.place, ask.turn);
-        // Walk down the chain: pre-rotation frames first, arms once the end is known.
-        let (mut at, mut orientation, mut unit) = (Vec3::ZERO, Quat::IDENTITY, links.unit());
+        let per_size = 1.0 / size;
+        let (mut orientation, mut unit) = (Quat::IDENTITY, self.base.unit);
+        let end = (links.links[0].offset + self.joints[0].reach) * unit;
         let mut columns = self.columns.iter_mut().peekable();
-        for (n, link) in links.links.iter().enumerate() {
-            at += math::rotate(orientation, link.offset) * unit;
+        for (n, (link, joint)) in links.links.iter().zip(&self.joints).enumerate() {
+            let arm = math::rotate(orientation, joint.reach) * (unit * per_size);
             // A joint that turns about single axes has up to three columns.
-            let mut here = None;
             while let Some(c) = columns.next_if(|c| c.part.link == n) {
                 c.frame = orientation;
-                c.arm = at;
-                c.axis = Vec3::ZERO;
+                c.arm = arm;
                 match c.part.kind {
                     Kind::Whole => {}
                     Kind::Angle(k) => {
-                        let here = *here.get_or_insert_with(|| link.limits.coordinates(link.rotation));
-                        if let Some(axis) = link.limits.turn_axis(k, here) {
-                            c.axis = math::rotate(orientation, axis);
-                        }
-                        c.room = link.limits.angle_room(k, here[k], c.input, link.max_turn);
+                        c.axis = math::rotate(orientation, joint.axes[k]);
+                        c.motion = (c.axis.cross(arm), c.axis * 0.5);
+                        c.room = link.limits.angle_room(k, joint.at[k], c.input, link.max_turn);
                     }
                     Kind::Slide(k) => {
+                        c.axis = Vec3::ZERO;
                         if let Some(axis) = link.limits.slide_axis(k) {
                             // In chain lengths, so that a slide weighs as much as an angle.
                             c.axis = math::rotate(orientation, axis) * unit.signum();
@@ -207,40 +321,55 @@ impl Newton {
                                 false => (0.0, [0.0; 2]),
                             };
                         }
+                        c.motion = (c.axis, Vec3::ZERO);
                     }
                 }
             }
-            orientation = math::mul(math::mul(orientation, link.rotation), signs(link.scale));
+            orientation = math::mul(orientation, link.rotation);
+            if link.scale.is_negative_bitmask() != 0 {
+                orientation = math::mul(orientation, signs(link.scale));
+            }
             unit = link.unit_below(unit);
         }
-        let end = at + math::rotate(orientation, links.chain().tip_offset()) * unit;
-        let off = (place - end) / size;
-        let spin = turn.map(|t| math::rotation_vector(math::mul(t, math::conjugate(orientation))) * 0.5);
-        for c in self.columns.iter_mut().filter(|c| !matches!(c.part.kind, Kind::Slide(_))) {
-            c.arm = (end - c.arm) / size;
-        }
+        let off = (self.base.place - end) / size;
+        let spin =
+            self.base.turn.map(|t| math::rotation_vector(math::mul(t, math::conjugate(orientation))) * 0.5);
         (off, spin)
     }
 
     /// Makes one step. Returns false if there is none.
-    fn step(&mut self, links: &mut ChainState, ask: &Ask, factor: f32) -> bool {
-        let (off, spin) = self.see(links, ask);
-        let residual = off.length_squared() + spin.map_or(0.0, |s| s.length_squared());
+    fn step(&mut self, links: &mut ChainState, residual: (Vec3, Option<Vec3>), factor: f32) -> bool {
+        match residual {
+            (off, Some(spin)) => self.step_by(links, [off.x, off.y, off.z, spin.x, spin.y, spin.z], factor),
+            (off, None) => self.step_by(links, off.to_array(), factor),
+        }
+    }
 
+    /// [`Newton::step`] for a residual of 3 rows (a position) or 6 (and a rotation).
+    fn step_by<const ROWS: usize>(
+        &mut self,
+        links: &mut ChainState,
+        residual: [f32; ROWS],
+        factor: f32,
+    ) -> bool {
+        let off = Vec3::new(residual[0], residual[1], residual[2]);
         // The floor is needed in f32 if the chain cannot move in some direction at all.
-        let mu = factor * residual + 1e-9;
+        let mu = factor * residual.iter().map(|x| x * x).sum::<f32>() + 1e-9;
         for c in self.columns.iter_mut() {
             c.weight = 1.0;
-            if !matches!(c.part.kind, Kind::Slide(_)) {
+            if self.curved && !matches!(c.part.kind, Kind::Slide(_)) {
                 let bent = off.dot(c.arm) - off.dot(c.axis) * c.arm.dot(c.axis);
-                c.weight = if self.curved { mu / (mu + bent.max(0.0)) } else { 1.0 };
+                c.weight = mu / (mu + bent.max(0.0));
+            }
+            if c.count > 0 {
+                c.open = c.open();
             }
             // A held coordinate still at its end stays held, until it wants to leave.
             c.held = c.held.filter(|&side| c.room[side].abs() < 1e-6);
         }
         let mut furthest = 0.0;
         for pass in 0..PASSES {
-            let Some(y) = self.multipliers(off, spin, mu) else { return false };
+            let Some(y) = self.multipliers(residual, mu) else { return false };
             let again;
             (again, furthest) = self.share(y, pass);
             if !again {
@@ -249,80 +378,77 @@ impl Newton {
         }
         let k = if furthest > FURTHEST { FURTHEST / furthest } else { 1.0 };
         for c in self.columns.iter_mut() {
-            c.make(links, k);
+            c.make(links, &mut self.joints, k);
         }
+        self.turn(links);
         true
     }
 
     /// Solves for the multipliers y of all columns that are not held.
-    fn multipliers(&self, off: Vec3, spin: Option<Vec3>, mu: f32) -> Option<(Vec3, Vec3)> {
-        let rows = if spin.is_some() { 6 } else { 3 };
-        let mut m = [[0.0f64; 6]; 6];
-        let mut rest = (off, spin.unwrap_or(Vec3::ZERO));
-        let mut add = |(p, r): (Vec3, Vec3), weight: f32| {
-            let c = [p.x, p.y, p.z, r.x, r.y, r.z].map(f64::from);
-            for (a, row) in m.iter_mut().enumerate().take(rows) {
-                let weighed = f64::from(weight) * c[a];
-                for (b, cell) in row.iter_mut().enumerate().take(a + 1) {
-                    *cell += weighed * c[b];
-                }
-            }
-        };
+    fn multipliers<const ROWS: usize>(&self, residual: [f32; ROWS], mu: f32) -> Option<[f32; ROWS]> {
+        let mut m = [[0.0f64; ROWS]; ROWS];
+        let mut rest = residual;
         for c in &self.columns {
             match (c.part.kind, c.held) {
+                (Kind::Whole, _) if c.count == 0 => add_all(&mut m, c.arm, c.weight),
                 (Kind::Whole, _) => {
-                    for axis in c.open() {
+                    for axis in c.open {
                         if axis != Vec3::ZERO {
-                            add((axis.cross(c.arm), axis * 0.5), c.weight);
+                            add(&mut m, (axis.cross(c.arm), axis * 0.5), c.weight);
                         }
                     }
                 }
-                (_, None) => add(c.motion(), c.weight),
+                (_, None) => add(&mut m, c.motion, c.weight),
                 (_, Some(side)) => {
-                    let (p, r) = c.motion();
-                    rest = (rest.0 - p * c.room[side], rest.1 - r * c.room[side]);
+                    let motion: [f32; ROWS] = rows(c.motion);
+                    for (rest, by) in rest.iter_mut().zip(motion) {
+                        *rest -= by * c.room[side];
+                    }
                 }
             }
         }
         for (a, row) in m.iter_mut().enumerate() {
             row[a] += f64::from(mu);
         }
-        let (p, r) = rest;
-        let mut y = [p.x, p.y, p.z, r.x, r.y, r.z].map(f64::from);
-        let solved = cholesky(m.as_flattened_mut(), 6, &mut y[..rows]);
-        let [a, b, c, d, e, f] = y.map(|x| x as f32);
-        solved.then_some((Vec3::new(a, b, c), Vec3::new(d, e, f)))
+        let mut y = rest.map(f64::from);
+        cholesky_of(&mut m, &mut y).then(|| y.map(|x| x as f32))
     }
 
-    /// Distributes the step to the columns. Returns whether any column became held or free, so that the others must be
-    /// recomputed, and the largest turn in radians.
-    fn share(&mut self, (yp, yr): (Vec3, Vec3), pass: u32) -> (bool, f32) {
+    /// Distributes the step to the columns, and updates the active set by the signs of its multipliers. Returns whether it
+    /// changed, and the largest turn in radians.
+    fn share<const ROWS: usize>(&mut self, y: [f32; ROWS], pass: u32) -> (bool, f32) {
+        let yp = Vec3::new(y[0], y[1], y[2]);
+        let yr = if ROWS == 6 { Vec3::new(y[3], y[4], y[5]) } else { Vec3::ZERO };
+        // The largest turn, squared.
         let (mut again, mut furthest) = (false, 0.0f32);
         for c in self.columns.iter_mut() {
-            c.step = Vec3::ZERO;
             match c.part.kind {
                 Kind::Whole => {
                     let whole = (c.arm.cross(yp) + yr * 0.5) * c.weight;
-                    let open = c.open();
-                    // Drop a normal from the active set if the joint wants to leave its limit. It is free from the next
-                    // step on.
-                    let mut n = 0;
-                    while n < c.count {
-                        if whole.dot(math::rotate(c.frame, c.active[n])) < 0.0 {
-                            c.count -= 1;
-                            c.active[n] = c.active[c.count];
-                        } else {
-                            n += 1;
+                    c.step = whole;
+                    if c.count > 0 {
+                        let open = c.open;
+                        c.step = open[0] * open[0].dot(whole)
+                            + open[1] * open[1].dot(whole)
+                            + open[2] * open[2].dot(whole);
+                        // Drop a normal from the active set if the joint wants to leave its limit. It is free from the
+                        // next step on.
+                        let mut n = 0;
+                        while n < c.count {
+                            if whole.dot(math::rotate(c.frame, c.active[n])) < 0.0 {
+                                c.count -= 1;
+                                c.active[n] = c.active[c.count];
+                            } else {
+                                n += 1;
+                            }
                         }
                     }
-                    c.step = open[0] * open[0].dot(whole)
-                        + open[1] * open[1].dot(whole)
-                        + open[2] * open[2].dot(whole);
-                    furthest = furthest.max(math::sqrt(c.step.length_squared()));
+                    furthest = furthest.max(c.step.length_squared());
                 }
                 Kind::Angle(_) | Kind::Slide(_) => {
-                    let (p, r) = c.motion();
-                    let by = c.weight * (p.dot(yp) + r.dot(yr));
+                    let (p, r) = c.motion;
+                    let along = if ROWS == 6 { p.dot(yp) + r.dot(yr) } else { p.dot(yp) };
+                    let by = c.weight * along;
                     let [low, high] = c.room;
                     match c.held {
                         // Release at most once per step, so that it does not alternate.
@@ -333,31 +459,85 @@ impl Newton {
                         None if by > high => (c.held, again) = (Some(1), true),
                         _ => {}
                     }
-                    c.step.x = c.held.map_or(by.clamp(low, high), |side| c.room[side]);
+                    let step = c.held.map_or(by.clamp(low, high), |side| c.room[side]);
+                    c.step = Vec3::new(step, 0.0, 0.0);
                     if !matches!(c.part.kind, Kind::Slide(_)) {
-                        furthest = furthest.max(c.step.x.abs());
+                        furthest = furthest.max(step * step);
                     }
                 }
             }
         }
-        (again, furthest)
+        (again, math::sqrt(furthest))
+    }
+
+    /// Turns the joints whose coordinates have changed, as far as their maximum turn allows.
+    fn turn(&mut self, links: &mut ChainState) {
+        for (link, joint) in links.links.iter_mut().zip(&mut self.joints) {
+            if !joint.moved {
+                continue;
+            }
+            joint.moved = false;
+            let wanted = link.limits.turned(joint.at, &mut joint.axes);
+            link.rotation = link.no_further(wanted);
+            // Several angles of one joint may exceed the maximum turn together although none does alone.
+            if link.rotation != wanted {
+                joint.at = link.limits.coordinates_within(link.rotation);
+                joint.axes = link.limits.turn_axes(joint.at);
+            }
+        }
+    }
+}
+
+/// The rows of a motion: of the position, and of half the rotation if there are six.
+fn rows<const ROWS: usize>((p, r): (Vec3, Vec3)) -> [f32; ROWS] {
+    let all = [p.x, p.y, p.z, r.x, r.y, r.z];
+    core::array::from_fn(|n| all[n])
+}
+
+/// Adds the square of one motion to the lower half of the matrix.
+fn add<const ROWS: usize>(m: &mut [[f64; ROWS]; ROWS], motion: (Vec3, Vec3), weight: f32) {
+    let c = rows::<ROWS>(motion).map(f64::from);
+    let weight = f64::from(weight);
+    for a in 0..ROWS {
+        let weighed = weight * c[a];
+        for b in 0..=a {
+            m[a][b] += weighed * c[b];
+        }
+    }
+}
+
+/// Adds the squares of the motions about any three perpendicular axes: with the arm e, |e|^2 - e e^T for positions, a
+/// quarter for rotations, and half of e's cross-product matrix between them.
+fn add_all<const ROWS: usize>(m: &mut [[f64; ROWS]; ROWS], arm: Vec3, weight: f32) {
+    let e = arm.as_dvec3().to_array();
+    let weight = f64::from(weight);
+    let square = weight * (e[0] * e[0] + e[1] * e[1] + e[2] * e[2]);
+    for a in 0..3 {
+        let weighed = weight * e[a];
+        for b in 0..=a {
+            m[a][b] -= weighed * e[b];
+        }
+        m[a][a] += square;
+    }
+    if ROWS == 6 {
+        let half = 0.5 * weight;
+        // Sum of (a x e) (a / 2)^T over the axes a, transposed.
+        let [x, y, z] = e.map(|c| half * c);
+        m[3][1] -= z;
+        m[3][2] += y;
+        m[4][0] += z;
+        m[4][2] -= x;
+        m[5][0] -= y;
+        m[5][1] += x;
+        for (k, row) in m.iter_mut().enumerate().skip(3) {
+            row[k] += 0.25 * weight;
+        }
     }
 }
 
 impl Column {
-    /// Derivatives of the end's position and of the tip's rotation by a single coordinate.
-    fn motion(&self) -> (Vec3, Vec3) {
-        match self.part.kind {
-            Kind::Slide(_) => (self.axis, Vec3::ZERO),
-            _ => (self.axis.cross(self.arm), self.axis * 0.5),
-        }
-    }
-
-    /// Unit vectors that span the turns that no active limit blocks, padded with zero vectors.
+    /// See the field.
     fn open(&self) -> [Vec3; 3] {
-        if self.count == 0 {
-            return Vec3::AXES;
-        }
         let a = math::rotate(self.frame, self.active[0]);
         let u = math::perpendicular(a, Vec3::ZERO);
         let v = a.cross(u);
@@ -374,7 +554,7 @@ impl Column {
     }
 
     /// Applies `k` of the step, and adds a limit that was met to the active set.
-    fn make(&mut self, links: &mut ChainState, k: f32) {
+    fn make(&mut self, links: &mut ChainState, joints: &mut [Joint], k: f32) {
         let step = self.step * k;
         if step == Vec3::ZERO {
             return;
@@ -382,9 +562,9 @@ impl Column {
         let link = &mut links.links[self.part.link];
         match self.part.kind {
             Kind::Whole => {
-                let angle = math::sqrt(step.length_squared());
-                let axis = math::rotate(math::conjugate(self.frame), step / angle);
-                let wanted = math::normalize(math::mul(math::axis_angle(axis, angle), link.rotation));
+                let half = math::rotate(math::conjugate(self.frame), step * 0.5);
+                let turn = Quat::from_xyzw(half.x, half.y, half.z, 1.0);
+                let wanted = math::normalize(math::mul(turn, link.rotation));
                 let next = link.no_further(link.limits.clamp(wanted));
                 link.rotation = next;
                 if next == wanted {
@@ -394,11 +574,15 @@ impl Column {
                 let taken = math::rotation_vector(math::mul(wanted, math::conjugate(next)));
                 let size = math::sqrt(taken.length_squared());
                 // A smaller correction comes from the curvature of the limit, and is not its normal.
-                if size > 0.02 * angle + 1e-7 {
+                if size > TAKEN * math::sqrt(step.length_squared()) + 1e-7 {
                     self.meet(taken / size);
                 }
             }
-            Kind::Angle(n) => link.turn_by(n, step.x),
+            Kind::Angle(n) => {
+                let joint = &mut joints[self.part.link];
+                joint.at[n] = link.limits.stepped(n, joint.at[n], step.x);
+                joint.moved = true;
+            }
             Kind::Slide(n) => link.slide_by(n, step.x * self.arm.x),
         }
     }

@@ -5,21 +5,24 @@ use alloc::vec::Vec;
 use glam::{Quat, Vec3};
 
 use super::{Ask, ChainState};
-use crate::math;
+use crate::{math, solve::arc::distance};
+
+/// Share of its length by which a chain is shorter from root to end and still counts as straight: then no small turn of a
+/// joint moves the end along the chain's line. The bones of two are within 3.6 degrees of it.
+const STRAIGHT: f32 = 1e-3;
 
 impl ChainState {
-    /// Moves the joints to the `n`-th restart. A tip without a task keeps its state.
+    /// Moves the joints to the `n`-th restart: preferred values or a bend first, where they are any use. A tip without a
+    /// task keeps its state.
     pub(crate) fn restart(&mut self, n: u32, ask: &Ask) {
         let tip = self.links.len() - 1;
         let kept = (self.links[tip].rotation, self.links[tip].offset);
-        match n {
-            0 => {
-                if !self.prefer() {
-                    self.bend();
-                }
+        if n > 0 || !self.prefer() {
+            if n == 0 && self.is_straight() {
+                self.bend();
+            } else {
+                self.scatter(n);
             }
-            1 => self.bend(),
-            _ => self.scatter(n),
         }
         if ask.turn.is_none() && self.chain().tip_offset() == Vec3::ZERO {
             let (rotation, offset) = kept;
@@ -46,6 +49,12 @@ impl ChainState {
             }
         }
         any
+    }
+
+    /// Whether the end is as far from the root as the chain is long, to [`STRAIGHT`].
+    fn is_straight(&self) -> bool {
+        let (far, length) = (distance(self.end(), self.place(0)), self.length());
+        far >= (1.0 - STRAIGHT) * length
     }
 
     /// Bends the chain from its current state into an arc of one radian in all, each joint within its limits. A hinge

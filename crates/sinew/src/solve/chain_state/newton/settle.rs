@@ -98,6 +98,7 @@ impl Newton {
     /// Descends to the rest pose, in at most `max_steps` steps, or until the residual exceeds `allowed`. f does not
     /// increase; the residual may, if joints then turn less.
     pub fn settle(&mut self, links: &mut ChainState, ask: &Ask, max_steps: u32, pull: f32, allowed: f32) {
+        self.load(links, ask);
         for c in &mut self.columns {
             let link = &links.links[c.part.link];
             if let Kind::Angle(n) = c.part.kind {
@@ -112,7 +113,7 @@ impl Newton {
             if !self.parts.iter().all(|p| p.step.is_finite()) {
                 return;
             }
-            links.keep(&mut self.kept);
+            self.keep(links);
             // Shorten the step while it leads up.
             let mut k = (FURTHEST / furthest).min(1.0);
             loop {
@@ -126,7 +127,7 @@ impl Newton {
                     }
                     break;
                 }
-                links.put(&self.kept);
+                self.put(links);
                 k *= 0.3;
                 if k * furthest < 0.1 * SETTLED || furthest.is_nan() {
                     return;
@@ -140,6 +141,7 @@ impl Newton {
 
     /// Evaluates the terms of f at the current state.
     fn terms(&mut self, links: &ChainState, ask: &Ask) -> Terms {
+        self.measure(links, ask);
         let (off, spin) = self.see(links, ask);
         let mut turned = 0.0;
         for (c, part) in self.columns.iter().zip(&mut self.parts) {
@@ -153,7 +155,7 @@ impl Newton {
                     part.displacement = math::rotate(c.frame, v) * if q.w < 0.0 { -2.0 } else { 2.0 };
                     continue;
                 }
-                Kind::Angle(n) => link.limits.coordinates(link.rotation)[n] - c.input,
+                Kind::Angle(n) => self.joints[c.part.link].at[n] - c.input,
                 Kind::Slide(_) if c.arm.x == 0.0 => 0.0,
                 Kind::Slide(n) => {
                     (link.limits.slide_of(link.offset)[n] - link.limits.slide_of(link.input.1)[n]) / c.arm.x
@@ -303,9 +305,14 @@ impl Newton {
                     let turn = math::axis_angle(step / angle, angle);
                     link.rotation = link.limits.clamp(math::normalize(math::mul(turn, link.rotation)));
                 }
-                Kind::Angle(n) => link.turn_by(n, step.x),
+                Kind::Angle(n) => {
+                    let joint = &mut self.joints[c.part.link];
+                    joint.at[n] = link.limits.stepped(n, joint.at[n], step.x);
+                    joint.moved = true;
+                }
                 Kind::Slide(n) => link.slide_by(n, step.x),
             }
         }
+        self.turn(links);
     }
 }

@@ -68,17 +68,25 @@ impl ParentSpace {
         Ok(Goal { position, pole, swivel, ..*goal })
     }
 
+    /// Lengths in model space of the parent's axes.
+    fn axes(&self) -> [f32; 3] {
+        [self.linear.x_axis, self.linear.y_axis, self.linear.z_axis].map(|v| math::sqrt(v.length_squared()))
+    }
+
     /// Length in model space of the parent's longest axis.
     fn grown(&self) -> f32 {
-        let length = |v: Vec3| math::sqrt(v.length_squared());
-        length(self.linear.x_axis).max(length(self.linear.y_axis)).max(length(self.linear.z_axis))
+        self.axes().into_iter().fold(0.0, f32::max)
     }
 
     /// The tolerance in the parent's space that allows no larger residual in model space.
     pub fn tolerance(&self, tolerance: Tolerance) -> Tolerance {
         match tolerance {
             Tolerance::Metres(metres) => Tolerance::Metres((metres / self.grown()).max(f32::MIN_POSITIVE)),
-            share => share,
+            // A chain along the shortest axis may miss its goal along the longest.
+            Tolerance::Share(share) => {
+                let least = self.axes().into_iter().fold(f32::INFINITY, f32::min);
+                Tolerance::Share((share * (least / self.grown())).max(f32::MIN_POSITIVE))
+            }
         }
     }
 

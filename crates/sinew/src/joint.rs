@@ -21,7 +21,11 @@
 //! "Kept": the limb keeps the joints between its root, its middle and its tip as they are in the input pose, so their
 //! attributes do not matter; of the joints that it moves it does not honour the attribute. The limb's tip turns only if a
 //! goal has a rotation; the solve then reports unsupported attributes. `Aim` is built without a skeleton and also reports
-//! them in the solve. Joint space uses the preferred value as the value at rest ([`Dof::rest`]).
+//! them in the solve.
+//!
+//! In joint space, stiffness below 1 and ease are weights of a step: they decide which joints move, and cost no goal. A
+//! stiffness of 1 holds the value. The preferred value is the value at rest ([`Dof::rest`]), and an objective in the null
+//! space of the goals.
 //!
 //! The table is that of [`solve::capabilities`](crate::solve::capabilities) and of joint space
 //! ([`mechanism::CAPABILITY`](crate::mechanism::CAPABILITY)).

@@ -175,8 +175,8 @@ fn what_joint_space_cannot_honour_is_refused_by_name() {
         skeleton.set_joint(ids[4], joint).unwrap();
         SkeletonMechanism::compile(&Pose::rest(&Arc::new(skeleton))).unwrap_err().to_string()
     };
-    let eased = refused(Joint::hinge(Vec3::X, Dof::range(0.0, 1.0).with_ease(0.2)));
-    assert_eq!(eased, "joint `cuff` has ease, which joint space cannot honour");
+    let damped = refused(Joint::hinge(Vec3::X, Dof::range(0.0, 1.0).with_damping(0.2)));
+    assert_eq!(damped, "joint `cuff` has damping, which joint space cannot honour");
     let (skeleton, ids) = chain();
     let mut pose = Pose::rest(&skeleton);
     let mut local = *pose.local(ids[2]);

@@ -69,9 +69,10 @@ fn rooms_import_in_one_direction() {
 /// Lines of code that the engine may have without planting (`ground/plant`): no comments, no blank lines, no unit tests. It had
 /// 21,068 at commit 94883dc; the shared solvers' options, states and bounds on turns, placements, whole poses and stored data
 /// have come since, the tree of joints that a look-at turns apart from its pose, cursors of clips, the solvers' capabilities,
-/// centres of swings, the paths of limbs in a full body's step, a limb's path for the common case, and coordinates of joints
-/// between the steps of a chain. A change that needs more lines wins them back elsewhere, or says here what they are for.
-const MAX_LINES: usize = 23_350;
+/// centres of swings, the paths of limbs in a full body's step, a limb's path for the common case, coordinates of joints
+/// between the steps of a chain, and resistance in joint space. A change that needs more lines wins them back elsewhere, or
+/// says here what they are for.
+const MAX_LINES: usize = 23_490;
 
 fn lines(at: &Path) -> usize {
     if at.is_file() {

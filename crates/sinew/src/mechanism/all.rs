@@ -35,7 +35,7 @@ impl JointSpaceSolver {
         found.clear();
         let s: &mut Scratch = workspace.scratch();
         self.begin(s, goals, start, options)?;
-        let Scratch { aims, descent, cursor, .. } = s;
+        let Scratch { aims, descent, cursor, start: from, .. } = s;
         let directions: usize = aims.iter().map(|a| a.weights.iter().filter(|w| **w > 0.0).count()).sum();
         let dofs = self.plan.vars.len();
         if dofs > directions {
@@ -52,6 +52,7 @@ impl JointSpaceSolver {
                 break;
             }
             self.seeds.take(&self.plan, cursor, &mut descent.values);
+            self.plan.lock(from, &mut descent.values);
         }
         let far = |values: &[f64]| -> f64 {
             self.plan

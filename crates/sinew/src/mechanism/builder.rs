@@ -316,6 +316,9 @@ impl MechanismBuilder {
                     if !narrow(&mut made.dofs[dof].dof.range, own[0].dof.range, mimic) {
                         made.dofs[dof].contradicted_by.push(spec.name.clone());
                     }
+                    // The stiffest of the joints that move together.
+                    let stiffness = &mut made.dofs[dof].dof.stiffness;
+                    *stiffness = stiffness.max(own[0].dof.stiffness);
                     (Some(dof as u32), mimic.multiplier, mimic.offset)
                 }
             };

@@ -43,7 +43,12 @@ pub enum CompileError {
 /// Attributes of joints that joint space honours.
 pub const CAPABILITY: Capability = Capability::new(
     "joint space",
-    Attributes::TURNING.union(Attributes::of(&[Attribute::Slider, Attribute::Preferred])),
+    Attributes::TURNING.union(Attributes::of(&[
+        Attribute::Slider,
+        Attribute::Ease,
+        Attribute::Stiffness,
+        Attribute::Preferred,
+    ])),
 );
 
 /// A [`Mechanism`] compiled from a skeleton in a pose, with conversion between poses and values.

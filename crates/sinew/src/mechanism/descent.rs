@@ -7,6 +7,11 @@
 //! solved again. The other variables then take over its share, and the arm moves along the limit. Each step starts with
 //! every variable free. A step that increases the residual is rejected and repeated with more damping.
 //!
+//! A variable that moves unwillingly (stiffness, ease) has a larger weight w in |d|^2. With d = S u and S = w^(-1/2), the
+//! problem is the same in u, with columns J S: weights are units of variables ([`Plan::scale`], [`Plan::eased`]). They decide
+//! who moves, not whether the goal is reached: a zero of the residual is a zero in any units. Ease depends on the direction
+//! of motion; the residual's gradient stands for that of the step.
+//!
 //! The two swings of a ball joint share one limit, an ellipse. Where their step would leave it, they are set on its nearest
 //! point. Their part along the ellipse's normal there is held, and the part along its tangent stays free. The next step ends
 //! on that tangent and is projected to the ellipse again. So a swing moves along its limit as other joints do along theirs.
@@ -22,6 +27,7 @@ use super::{
     plan::{Aim, Miss, Plan, Sight, Var},
     swing::Swing,
 };
+use crate::math64;
 
 /// Ratio of the damping to the squared residual. Of 0.01 to 3, about this value needs the fewest iterations on all nine arms
 /// of `lab/arm`. A tenth of it leads nearby starts astray five times as often.
@@ -90,6 +96,8 @@ struct State {
     trial: Vec<f64>,
     held: Vec<Held>,
     walls: Vec<Wall>,
+    /// Units of the variables in this step: those of the plan, less what ease withholds.
+    scale: Vec<f64>,
 }
 
 /// Constraint of a variable in a step.
@@ -139,6 +147,7 @@ impl Descent {
         state.columns.resize(goals * n, [0.0; ROWS]);
         state.residual.resize(goals, [0.0; ROWS]);
         state.held.resize(n, Held::No);
+        state.scale.resize(n, 1.0);
         state.walls.resize(plan.swings.len(), Wall::No);
     }
 
@@ -166,6 +175,7 @@ impl Descent {
     #[inline]
     fn descend<N: Normal>(&mut self, normal: &mut N, plan: &Plan, aims: &[Aim], until: &Until) -> End {
         let floor = FLOOR * plan.length * plan.length;
+        self.state.scale.copy_from_slice(&plan.scale);
         plan.place(&self.values, &mut self.state.frames);
         self.cost = look(plan, aims, &self.state.frames, &mut self.state.sights);
         let mut harder = 1.0;
@@ -190,11 +200,25 @@ impl Descent {
                 before = self.cost;
             }
             let n = self.values.len();
-            let State { frames, sights, columns, residual, .. } = &mut self.state;
+            let State { frames, sights, columns, residual, scale, .. } = &mut self.state;
             for (goal, (aim, sight)) in aims.iter().zip(sights.iter()).enumerate() {
                 let part = &mut columns[goal * n..][..n];
                 plan.columns(goal, aim, frames, sight, part);
                 residual[goal] = sight.miss.residual;
+            }
+            if plan.eases {
+                scale.copy_from_slice(&plan.scale);
+                let slope = |i: usize| -> f64 {
+                    residual.iter().enumerate().map(|(goal, r)| dot(&columns[goal * n + i], r)).sum()
+                };
+                plan.eased(&self.values, slope, |i, share| scale[i] *= share);
+                for part in columns.chunks_exact_mut(n) {
+                    for (i, column) in
+                        part.iter_mut().enumerate().filter(|(i, _)| scale[*i] != plan.scale[*i])
+                    {
+                        *column = column.map(|c| c * (scale[i] / plan.scale[i]));
+                    }
+                }
             }
             normal.form(columns, residual);
             loop {
@@ -256,14 +280,14 @@ pub(super) fn look(plan: &Plan, aims: &[Aim], frames: &Frames, sights: &mut [Sig
 #[inline(always)]
 fn step<N: Normal>(
     normal: &mut N,
-    Plan { swings, scale, .. }: &Plan,
+    Plan { swings, .. }: &Plan,
     values: &[f64],
     (lower, upper): (&[f64], &[f64]),
     state: &mut State,
     damping: f64,
 ) {
     let n = values.len();
-    let State { columns, trial, held, walls, .. } = state;
+    let State { columns, trial, held, walls, scale, .. } = state;
     let (lower, upper, scale) = (&lower[..n], &upper[..n], &scale[..n]);
     let (trial, held) = (&mut trial[..n], &mut held[..n]);
     held.fill(Held::No);
@@ -290,7 +314,8 @@ fn step<N: Normal>(
         }
         for (&(at, swing), wall) in swings.iter().zip(walls.iter_mut()) {
             let wanted = [normal.step(columns, at), normal.step(columns, at + 1)];
-            met |= swung(&swing, at, wanted, values, (lower, upper), trial, wall);
+            let units = [scale[at], scale[at + 1]];
+            met |= swung(&swing, at, wanted, units, values, (lower, upper), trial, wall);
         }
         if !met {
             break;
@@ -316,11 +341,32 @@ fn step<N: Normal>(
     }
 }
 
-/// Sets the trial of a swing for the unconstrained step of its two variables, and returns whether its constraint changed.
+/// Returns the unit normal of a swing's ellipse at a point of it, in the variables' units, and the step along it from
+/// another point. `None` for a swing that does not move.
+pub(super) fn along_normal(
+    swing: &Swing,
+    from: [f64; 2],
+    on: [f64; 2],
+    units: [f64; 2],
+) -> Option<([f64; 2], f64)> {
+    let normal = swing.normal(on);
+    let along = normal[0] * (on[0] - from[0]) + normal[1] * (on[1] - from[1]);
+    if units == [1.0; 2] {
+        return Some((normal, along));
+    }
+    // n . (S u) = along, for steps u in units S.
+    let scaled = [normal[0] * units[0], normal[1] * units[1]];
+    let length = math64::sqrt(scaled[0] * scaled[0] + scaled[1] * scaled[1]);
+    (length > 0.0).then(|| (scaled.map(|c| c / length), along / length))
+}
+
+/// Sets the trial of a swing for the unconstrained step of its two variables, in their units, and returns whether its constraint changed.
+#[allow(clippy::too_many_arguments)]
 fn swung(
     swing: &Swing,
     at: usize,
     wanted: [f64; 2],
+    units: [f64; 2],
     values: &[f64],
     (lower, upper): (&[f64], &[f64]),
     trial: &mut [f64],
@@ -335,6 +381,7 @@ fn swung(
         }
         Wall::Whole(_) => return false,
     };
+    let step = [step[0] * units[0], step[1] * units[1]];
     let to = [from[0] + step[0], from[1] + step[1]];
     let put = |trial: &mut [f64], [x, y]: [f64; 2]| (trial[at], trial[at + 1]) = (x, y);
     let boxed = [0, 1].map(|k| to[k].max(lower[at + k]).min(upper[at + k]));
@@ -342,7 +389,8 @@ fn swung(
         // Narrow bounds may begin outside the ellipse, which is ignored then; otherwise both limit the step.
         let on = if swing.holds(from) { swing.on_the_way(from, boxed) } else { boxed };
         put(trial, on);
-        *wall = Wall::Whole([on[0] - from[0], on[1] - from[1]]);
+        let in_units = |k: usize| if units[k] > 0.0 { (on[k] - from[k]) / units[k] } else { 0.0 };
+        *wall = Wall::Whole([in_units(0), in_units(1)]);
         return true;
     }
     let mut on = swing.nearest(to);
@@ -354,8 +402,7 @@ fn swung(
         on = swing.on_the_way(from, to);
     }
     put(trial, on);
-    let normal = swing.normal(on);
-    let along = normal[0] * (on[0] - from[0]) + normal[1] * (on[1] - from[1]);
+    let Some((normal, along)) = along_normal(swing, from, on, units) else { return false };
     let again = matches!(wall, Wall::Along(..));
     *wall = Wall::Along(normal, along);
     // A step along the held tangent leaves the ellipse by the square of its length. The next step corrects that, unless it

@@ -37,8 +37,9 @@ pub struct NamedDof {
     pub name: String,
     /// Kind of motion.
     pub kind: DofKind,
-    /// Range, speed and preferred value, in radians or metres. The range is the part in which the joints that mimic this one
-    /// are within their limits too.
+    /// Range, speed, ease, stiffness and preferred value, in radians or metres. The range is the part in which the joints that
+    /// mimic this one are within their limits too; the stiffness is that of the stiffest of them. A ball without limits has
+    /// the largest of its three.
     pub dof: Dof,
     /// The value of a swing at which the quarters of its ellipse meet, in radians; 0 for other kinds.
     pub centre: f64,
@@ -114,7 +115,10 @@ pub(super) fn parts(joint: &Joint) -> Vec<Part> {
                     let (r, _) = turned(DofKind::Swing, preferred.map(|p| p.unwrap_or(0.0)));
                     coordinates(DofKind::Vector, &(frame * r * frame.transpose()))
                 });
-                let [x, y, z] = [0, 1, 2].map(|k| Dof { preferred: some.map(|p| p[k]), ..Dof::FREE });
+                // Its three coordinates have one weight.
+                let stiffness = x.stiffness.max(y.stiffness).max(twist.stiffness);
+                let [x, y, z] =
+                    [0, 1, 2].map(|k| Dof { preferred: some.map(|p| p[k]), stiffness, ..Dof::FREE });
                 parts.extend(three(DMat3::IDENTITY, vectors([x, y, z])));
             } else {
                 let all = [

@@ -18,6 +18,9 @@ pub enum ObjectiveKind {
     /// Squared distance from these values, one per degree of freedom of the mechanism. Each radian counts alike, and sliders
     /// count in units of the radian's length.
     Posture(Vec<f64>),
+    /// Squared distance of the degrees of freedom that have a [preferred value](crate::joint::Dof::preferred) from it, in the
+    /// units of a posture. Solvers of goals that such degrees of freedom move have this objective by default, with weight 1.
+    Preferred,
     /// Squared distances of the values from the middles of their ranges, as shares of half the ranges. Degrees of freedom
     /// without limits at both ends are free.
     OffLimits,
@@ -82,7 +85,7 @@ pub(super) fn check(
     }
     match &objective.kind {
         ObjectiveKind::Posture(values) => Ok(mechanism.check(values)?),
-        ObjectiveKind::OffLimits => Ok(()),
+        ObjectiveKind::OffLimits | ObjectiveKind::Preferred => Ok(()),
         &ObjectiveKind::Manipulability(goal) if goal < goals => Ok(()),
         &ObjectiveKind::Manipulability(goal) => Err(ObjectiveError::NoGoal { goal, goals }),
     }
@@ -149,7 +152,7 @@ impl ObjectiveSum {
         for objective in &plan.objectives {
             let w = objective.weight;
             match objective.kind {
-                ObjectiveKind::Posture(_) | ObjectiveKind::OffLimits => {
+                ObjectiveKind::Posture(_) | ObjectiveKind::OffLimits | ObjectiveKind::Preferred => {
                     for Pull { var, off, unit } in pulls(&objective.kind, plan, values) {
                         let share = scale[var] / unit;
                         slope[var] -= w * off / unit * share;
@@ -187,7 +190,11 @@ struct Pull {
 fn pulls(kind: &ObjectiveKind, plan: &Plan, values: &[f64]) -> impl Iterator<Item = Pull> {
     plan.vars.iter().enumerate().filter_map(move |(var, v)| {
         let (to, unit) = match kind {
-            ObjectiveKind::Posture(wanted) => (near(plan, wanted, values, var, v), plan.scale[var]),
+            ObjectiveKind::Posture(wanted) => (near(plan, |v| wanted[v.dof], values, var, v), plan.unit(v)),
+            ObjectiveKind::Preferred => {
+                v.preferred?;
+                (near(plan, |v| v.preferred.unwrap_or_default(), values, var, v), plan.unit(v))
+            }
             _ => half(v.lower, v.upper)?,
         };
         Some(Pull { var, off: values[var] - to, unit })
@@ -195,10 +202,10 @@ fn pulls(kind: &ObjectiveKind, plan: &Plan, values: &[f64]) -> impl Iterator<Ite
 }
 
 /// Returns a posture's value of a variable. A rotation vector's is on the turn nearest to the present values.
-fn near(plan: &Plan, wanted: &[f64], values: &[f64], i: usize, var: &Var) -> f64 {
+fn near(plan: &Plan, wanted: impl Fn(&Var) -> f64, values: &[f64], i: usize, var: &Var) -> f64 {
     let at = (var.kind == DofKind::Vector).then(|| plan.vectors.iter().rev().find(|at| **at <= i)).flatten();
-    let Some(&at) = at else { return wanted[var.dof] };
-    let vector = [0, 1, 2].map(|k| wanted[plan.vars[at + k].dof]);
+    let Some(&at) = at else { return wanted(var) };
+    let vector = [0, 1, 2].map(|k| wanted(&plan.vars[at + k]));
     ball::nearest_vector(vector, [values[at], values[at + 1], values[at + 2]])[i - at]
 }
 

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use glam::{DAffine3, DVec3};
 
 use super::{
-    LinkGoal, LinkId, LinkTarget, Mechanism, NamedDof, Objective, ball,
+    LinkGoal, LinkId, LinkTarget, Mechanism, NamedDof, Objective, ObjectiveKind, ball,
     dof::DofKind,
     goal::transform,
     model::{BASE, Carried, Frames, Moving, inward, place, six},
@@ -16,6 +16,10 @@ use crate::math64;
 /// Longest slider that counts for a machine's size, as a multiple of the length of the bones (in metres where they have
 /// none). A longer one is taken as unlimited; a gantry travels some ten times the length of its arm.
 const ENDLESS: f64 = 100.0;
+
+/// Least share of a step that ease leaves, at the limit itself: its square is far above the smallest damping (1e-10), so
+/// that a goal at a limit is reached as fast as any other.
+const LEAST_EASE: f64 = 1e-3;
 
 /// One goal of a plan: its frames, and the joints that move them.
 #[derive(Clone, Debug)]
@@ -39,6 +43,12 @@ pub(super) struct Var {
     pub lower: f64,
     pub upper: f64,
     pub velocity: f64,
+    /// Share of half the range before each limit in which it stiffens; see [`Plan::eased`].
+    pub ease: f64,
+    /// Share of each step that it omits.
+    pub stiffness: f64,
+    /// Value that it takes where the goals leave it free.
+    pub preferred: Option<f64>,
     /// Whether a whole turn returns to the same pose: it turns, and so do its followers, a whole number of times.
     pub periodic: bool,
 }
@@ -61,8 +71,13 @@ pub(super) struct Plan {
     pub vectors: Vec<usize>,
     /// Length of a radian, in metres.
     pub length: f64,
-    /// Unit of each variable, in radians or metres: 1 for turns, the length of a radian for sliders.
+    /// Unit of each variable, in radians or metres: 1 for turns, the length of a radian for sliders, times what stiffness
+    /// leaves of a step. So a step of stiffness s has the weight 1 / (1 - s)^2; one of stiffness 1 is not made.
     pub scale: Vec<f64>,
+    /// Whether a variable stiffens near its limits.
+    pub eases: bool,
+    /// Whether a variable does not move at all.
+    pub locks: bool,
     /// Goals of each priority, highest first.
     pub levels: Vec<Vec<usize>>,
     /// Null-space objectives.
@@ -146,6 +161,9 @@ impl Plan {
                     lower: d.range.min,
                     upper: d.range.max,
                     velocity: d.speed,
+                    ease: if d.range.is_bounded() { d.ease } else { 0.0 },
+                    stiffness: d.stiffness,
+                    preferred: d.preferred,
                     periodic: matches!(of, DofKind::Turn | DofKind::Twist),
                 });
             }
@@ -186,10 +204,27 @@ impl Plan {
             && goals[0].reference.joint == BASE
             && goals[0].tip.joint == (joints.len() as u32).wrapping_sub(1)
             && joints.iter().enumerate().all(on_last);
-        let (scale, objectives) = (Vec::new(), Vec::new());
+        let preferring = vars.iter().any(|v| v.preferred.is_some());
+        let objectives = preferring.then(|| Objective::new(ObjectiveKind::Preferred)).into_iter().collect();
+        let scale = Vec::new();
         let (length, reach) = (1.0, 0.0);
-        let mut plan =
-            Self { joints, goals, vars, swings, vectors, length, scale, levels, objectives, reach, serial };
+        let eases = vars.iter().any(|v| v.ease > 0.0);
+        let locks = vars.iter().any(|v| v.stiffness >= 1.0);
+        let mut plan = Self {
+            joints,
+            goals,
+            vars,
+            swings,
+            vectors,
+            length,
+            scale,
+            eases,
+            locks,
+            levels,
+            objectives,
+            reach,
+            serial,
+        };
         plan.reach = plan.longest(f64::INFINITY);
         plan.set_length(plan.radian());
         plan
@@ -198,7 +233,56 @@ impl Plan {
     /// Sets the length of a radian, in metres.
     pub fn set_length(&mut self, length: f64) {
         self.length = length;
-        self.scale = self.vars.iter().map(|v| if v.slides() { length } else { 1.0 }).collect();
+        self.scale = self.vars.iter().map(|v| self.unit(v) * (1.0 - v.stiffness)).collect();
+    }
+
+    /// Unit of a variable without stiffness, in radians or metres.
+    pub fn unit(&self, var: &Var) -> f64 {
+        if var.slides() { self.length } else { 1.0 }
+    }
+
+    /// Restores variables that do not move from `start`, whose swings are within their ellipses.
+    pub fn lock(&self, start: &[f64], values: &mut [f64]) {
+        if !self.locks {
+            return;
+        }
+        for (i, var) in self.vars.iter().enumerate() {
+            if var.stiffness >= 1.0 {
+                values[i] = start[i];
+            }
+        }
+        for &(at, swing) in &self.swings {
+            [values[at], values[at + 1]] =
+                swing.on_the_way([start[at], start[at + 1]], [values[at], values[at + 1]]);
+        }
+    }
+
+    /// Share of a step that ease leaves of each variable at `values`, for a step that increases it where `slope` is positive.
+    ///
+    /// A variable that moves towards its limit, at a depth y in its zone of width z, has the speed sqrt(1 - y / z) of one
+    /// outside ([`eased`](crate::joint::eased)). In a step it is the unit of the variable: others take over what it omits,
+    /// and where none can, it moves as far as the goal needs. Both swings of a ball share the depth of their ellipse.
+    pub fn eased(&self, values: &[f64], slope: impl Fn(usize) -> f64, mut put: impl FnMut(usize, f64)) {
+        let left = |depth: f64| math64::sqrt((1.0 - depth).clamp(0.0, 1.0)).max(LEAST_EASE);
+        for (i, var) in self.vars.iter().enumerate() {
+            if var.ease > 0.0 && var.kind != DofKind::Swing {
+                let zone = 0.5 * (var.upper - var.lower) * var.ease;
+                let near = if slope(i) > 0.0 { var.upper - values[i] } else { values[i] - var.lower };
+                if near < zone {
+                    put(i, left(1.0 - near / zone));
+                }
+            }
+        }
+        for &(at, swing) in &self.swings {
+            let ease = self.vars[at].ease;
+            let out = values[at] * slope(at) + values[at + 1] * slope(at + 1);
+            let level = math64::sqrt(swing.level([values[at], values[at + 1]]));
+            if ease > 0.0 && out > 0.0 && level > 1.0 - ease {
+                let share = left((level - (1.0 - ease)) / ease);
+                put(at, share);
+                put(at + 1, share);
+            }
+        }
     }
 
     /// Whether there are lower priorities or objectives.
@@ -416,7 +500,7 @@ impl Plan {
         let joints = self.joints.iter().zip(&frames.joints).zip(axes);
         for (((joint, frame), axis), (column, scale)) in joints.zip(columns.iter_mut().zip(&self.scale)) {
             let (linear, angular) = joint.velocity(axis, frame, end);
-            *column = six(linear * (weights[0] * scale), angular * weights[3]);
+            *column = six(linear * (weights[0] * scale), angular * (weights[3] * scale));
         }
     }
 

@@ -14,7 +14,7 @@
 use alloc::vec::Vec;
 
 use super::{
-    descent::{Descent, End, Until, look},
+    descent::{Descent, End, Until, along_normal, look},
     model::Frames,
     normal::{ROWS, dot, ldl_solve},
     objective::ObjectiveSum,
@@ -171,7 +171,7 @@ impl Refine {
                 let to = self.kept[i] + self.step[i] * plan.scale[i];
                 let inside = to.max(descent.lower[i]).min(descent.upper[i]);
                 descent.values[i] = inside;
-                if inside != to && !self.held[i] {
+                if inside != to && !self.held[i] && plan.scale[i] > 0.0 {
                     self.held[i] = true;
                     self.step[i] = (inside - self.kept[i]) / plan.scale[i];
                     met = true;
@@ -190,9 +190,7 @@ impl Refine {
                 }
                 [descent.values[at], descent.values[at + 1]] = on;
                 met |= wall.is_none();
-                let normal = swing.normal(on);
-                let way = [on[0] - kept[0], on[1] - kept[1]];
-                *wall = Some((normal, normal[0] * way[0] + normal[1] * way[1]));
+                *wall = along_normal(&swing, kept, on, [plan.scale[at], plan.scale[at + 1]]);
             }
             if !met {
                 break;

@@ -222,6 +222,9 @@ mod tests {
             lower,
             upper,
             velocity: 1.0,
+            ease: 0.0,
+            stiffness: 0.0,
+            preferred: None,
             periodic: false,
         };
         let inf = f64::INFINITY;

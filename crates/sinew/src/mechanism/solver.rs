@@ -83,6 +83,8 @@ pub(super) struct Scratch {
     refine: Refine,
     /// Best values of all runs.
     best: Vec<f64>,
+    /// Values of the variables at the start, within their limits.
+    pub start: Vec<f64>,
 }
 
 impl JointSpaceSolver {
@@ -93,13 +95,15 @@ impl JointSpaceSolver {
         Ok(Self { mechanism: mechanism.clone(), plan, seeds })
     }
 
-    /// Sets objectives for the null space of the goals. They act once the goals are reached, or their residual is minimal. A
+    /// Sets objectives for the null space of the goals, beside that of
+    /// [preferred values](crate::mechanism::ObjectiveKind::Preferred). They act once the goals are reached, or their residual is minimal. A
     /// solve then takes tens of microseconds more.
     pub fn with_objectives(mut self, objectives: &[Objective]) -> Result<Self, JointSpaceError> {
         for objective in objectives {
             objective::check(&self.mechanism, self.plan.goals(), objective)?;
         }
-        self.plan.objectives = objectives.to_vec();
+        self.plan.objectives.truncate(usize::from(self.plan.vars.iter().any(|v| v.preferred.is_some())));
+        self.plan.objectives.extend_from_slice(objectives);
         Ok(self)
     }
 
@@ -161,7 +165,7 @@ impl JointSpaceSolver {
 
     /// Runs from the start, and where that fails from restarts. Returns the end of the last run and the number of restarts.
     fn reach(&self, s: &mut Scratch, options: &JointSpaceOptions) -> (End, u32) {
-        let Scratch { aims, descent, cursor, best, .. } = s;
+        let Scratch { aims, descent, cursor, best, start, .. } = s;
         // Without restarts, this run decides.
         let first = descent.until(options, if options.max_restarts > 0 { FIRST } else { ONLY });
         let mut end = descent.run(&self.plan, aims, &first);
@@ -173,6 +177,7 @@ impl JointSpaceSolver {
             while restarts < options.max_restarts && descent.iterations < options.max_iterations {
                 restarts += 1;
                 self.seeds.take(&self.plan, cursor, &mut descent.values);
+                self.plan.lock(start, &mut descent.values);
                 end = descent.run(&self.plan, aims, &descent.until(options, LATER));
                 if end == End::Reached {
                     break;
@@ -204,6 +209,7 @@ impl JointSpaceSolver {
         s.refine.fit(&self.plan);
         s.cursor.far.resize(KNOWN, 0.0);
         s.best.resize(self.plan.vars.len(), 0.0);
+        s.start.resize(self.plan.vars.len(), 0.0);
     }
 
     /// Returns the value whose nearest turn an answer should be on.
@@ -249,6 +255,7 @@ impl JointSpaceSolver {
             [values[at], values[at + 1]] = swing.nearest([values[at], values[at + 1]]);
         }
         self.plan.shorten(values);
+        s.start.copy_from_slice(values);
         Ok(())
     }
 

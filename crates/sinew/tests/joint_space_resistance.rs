@@ -1,0 +1,329 @@
+//! Ease, stiffness and preferred values in joint space, on random arms of seven joints: what they change, and that they cost
+//! no goal.
+
+use std::sync::Arc;
+
+use sinew::{
+    JointTransform, Pose, Skeleton, Workspace,
+    glam::{DVec3, Quat, Vec3},
+    joint::{Dof, Joint},
+    mechanism::{
+        JointSpaceOptions, JointSpaceSolver, LinkFrames, LinkGoal, LinkTarget, Objective, ObjectiveKind,
+        PathFollower, PathOptions, SkeletonMechanism,
+    },
+};
+
+const JOINTS: usize = 7;
+const ARMS: u64 = 400;
+
+/// Numbers that differ from seed to seed (xorshift).
+struct Noise(u64);
+
+impl Noise {
+    fn of(seed: u64) -> Self {
+        let mut noise = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        for _ in 0..8 {
+            noise.between(0.0, 1.0);
+        }
+        noise
+    }
+
+    fn between(&mut self, low: f64, high: f64) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        low + (high - low) * (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn vector(&mut self) -> DVec3 {
+        DVec3::from_array([0; 3].map(|_| self.between(-1.0, 1.0)))
+    }
+}
+
+/// An arm, a start within its limits, and a place that another configuration of it reaches.
+struct Case {
+    arm: SkeletonMechanism,
+    goal: LinkGoal,
+    start: Vec<f64>,
+}
+
+/// The same arm, start and goal for a seed, whatever `change` makes of the degrees of freedom.
+fn case(seed: u64, change: impl Fn(usize, Dof) -> Dof) -> Case {
+    let r = &mut Noise::of(seed);
+    let mut b = Skeleton::builder();
+    let mut above = None;
+    for i in 0..=JOINTS {
+        let rotation = Quat::from_scaled_axis((r.vector() * 0.8).as_vec3());
+        let translation = Vec3::new(0.02, 0.2, 0.01);
+        above =
+            Some(b.add(format!("j{i}"), above, JointTransform { translation, rotation, scale: Vec3::ONE }));
+    }
+    let (mut skeleton, ids) = b.build().unwrap();
+    for (i, &id) in ids[..JOINTS].iter().enumerate() {
+        let dof = |r: &mut Noise| Dof::range(r.between(-2.5, -0.5), r.between(0.5, 2.5));
+        let joint = match (seed + i as u64) % 4 {
+            0 => {
+                let [x, y, twist] = [0; 3].map(|_| change(i, dof(r)));
+                // Both swings have one ease.
+                let y = Dof { ease: x.ease, ..y };
+                Joint {
+                    turning: sinew::joint::Turning::Ball {
+                        twist_axis: DVec3::Y,
+                        swing_axis: DVec3::X,
+                        swing: [x, y],
+                        twist,
+                    },
+                    ..Joint::FREE
+                }
+            }
+            _ => Joint::hinge(r.vector(), change(i, dof(r))),
+        };
+        skeleton.set_joint(id, joint).unwrap();
+    }
+    skeleton.set_joint(ids[JOINTS], Joint::FIXED).unwrap();
+    let arm = SkeletonMechanism::compile(&Pose::rest(&Arc::new(skeleton))).unwrap();
+    let m = arm.mechanism();
+    let mut some = |share: f64| -> Vec<f64> {
+        let at = |d: &sinew::mechanism::NamedDof| {
+            d.dof.range.min * share + (d.dof.range.max - d.dof.range.min) * share * r.between(0.0, 1.0)
+        };
+        m.dofs().iter().map(at).collect()
+    };
+    // Half of each range leaves swings within their ellipses.
+    let (start, there) = (some(0.5), some(0.6));
+    let link = arm.link(ids[JOINTS]);
+    let mut frames = LinkFrames::new(m);
+    m.forward_kinematics(&there, &mut frames).unwrap();
+    let place = m.link_transform(&frames, link).translation;
+    let goal = LinkGoal::new(m, link, LinkTarget::Position(place));
+    Case { goal, start, arm }
+}
+
+impl Case {
+    /// Solves, and returns the values and whether the goal is reached.
+    fn solve(&self, objectives: &[Objective]) -> (Vec<f64>, bool) {
+        let solver = JointSpaceSolver::new(self.arm.mechanism(), &[self.goal]).unwrap();
+        let solver = solver.with_objectives(objectives).unwrap();
+        let mut values = self.start.clone();
+        let options = JointSpaceOptions::new();
+        let report = solver.solve(&mut Workspace::new(), &[self.goal], &mut values, &options).unwrap();
+        self.check(&values);
+        (values, report.reached())
+    }
+
+    /// Values are numbers within their ranges, and swings within their ellipses.
+    fn check(&self, values: &[f64]) {
+        let dofs = self.arm.mechanism().dofs();
+        for (v, d) in values.iter().zip(dofs) {
+            assert!(
+                *v >= d.dof.range.min && *v <= d.dof.range.max,
+                "{} is at {v}, out of {:?}",
+                d.name,
+                d.dof.range
+            );
+        }
+        for (k, d) in dofs.iter().enumerate().filter(|(_, d)| d.name.ends_with("swing1")) {
+            let share = |k: usize| {
+                let range = dofs[k].dof.range;
+                values[k] / if values[k] < 0.0 { range.min } else { range.max }
+            };
+            assert!(
+                share(k).powi(2) + share(k + 1).powi(2) <= 1.0 + 1e-9,
+                "{} is out of its ellipse",
+                d.name
+            );
+        }
+    }
+}
+
+/// Index of the joint that a degree of freedom belongs to.
+fn joint_of(name: &str) -> usize {
+    name[1..2].parse().unwrap()
+}
+
+fn plain(_: usize, dof: Dof) -> Dof {
+    dof
+}
+
+#[test]
+fn resistance_costs_no_goal() {
+    let mut reached = [0; 5];
+    for seed in 0..ARMS {
+        let share = |i: usize| Noise::of(seed * 31 + i as u64).between(0.0, 0.95);
+        let eased = |i: usize, dof: Dof| dof.with_ease(share(i));
+        let stiff = |i: usize, dof: Dof| dof.with_stiffness(share(i));
+        let prefers = |i: usize, dof: Dof| {
+            dof.with_preferred(dof.range.min + (dof.range.max - dof.range.min) * share(i))
+        };
+        let all = |i: usize, dof: Dof| prefers(i, stiff(i, eased(i, dof)));
+        let changes: [&dyn Fn(usize, Dof) -> Dof; 5] = [&plain, &eased, &stiff, &prefers, &all];
+        for (count, change) in reached.iter_mut().zip(changes) {
+            *count += i32::from(case(seed, change).solve(&[]).1);
+        }
+    }
+    assert!(reached[0] as u64 > ARMS * 95 / 100, "{reached:?}");
+    for n in reached {
+        assert!(reached[0] - n <= ARMS as i32 / 100, "{reached:?}");
+    }
+}
+
+/// Two sliders along one line share a small step as their weights have it, in closed form: a share of c^2 / (c^2 + 1) for the
+/// one whose unit is c, beside one without resistance. Stiffness s leaves c = 1 - s; ease leaves c^2 = 1 - y / z at the depth y
+/// in its zone z, on the way out, and c = 1 on the way in.
+#[test]
+fn two_sliders_share_a_step_by_their_weights() {
+    let share = |dof: Dof, from: f64, way: f64| {
+        let mut b = Skeleton::builder();
+        let first = b.add("first", None, JointTransform::IDENTITY);
+        b.add("second", Some(first), JointTransform::IDENTITY);
+        let (mut skeleton, ids) = b.build().unwrap();
+        for (id, dof) in ids.iter().zip([dof, Dof::range(-9.0, 9.0)]) {
+            let slide = [Some(dof), None, None];
+            skeleton.set_joint(*id, Joint { slide, ..Joint::FIXED }).unwrap();
+        }
+        let arm = SkeletonMechanism::compile(&Pose::rest(&Arc::new(skeleton))).unwrap();
+        let target = LinkTarget::Position(DVec3::X * (from + way));
+        let goal = LinkGoal::new(arm.mechanism(), arm.link(ids[1]), target);
+        let solver = JointSpaceSolver::new(arm.mechanism(), &[goal]).unwrap();
+        let mut values = vec![from, 0.0];
+        let options = JointSpaceOptions::new();
+        let report = solver.solve(&mut Workspace::new(), &[goal], &mut values, &options).unwrap();
+        assert!(report.reached());
+        (values[0] - from) / way
+    };
+    let range = Dof::range(-1.0, 1.0);
+    for stiffness in [0.0, 0.3, 0.9, 1.0] {
+        let c2 = (1.0 - stiffness) * (1.0 - stiffness);
+        let found = share(range.with_stiffness(stiffness), 0.2, 1e-4);
+        assert!((found - c2 / (c2 + 1.0)).abs() < 1e-3, "stiffness {stiffness}: {found}");
+    }
+    for ease in [0.2, 0.5, 1.0] {
+        for depth in [-0.1, 0.0, 0.3, 0.6, 0.9] {
+            let c2 = (1.0 - f64::max(depth, 0.0)).min(1.0);
+            for sign in [1.0, -1.0] {
+                let from = sign * (1.0 - ease + ease * depth);
+                let out = share(range.with_ease(ease), from, sign * 1e-4);
+                assert!((out - c2 / (c2 + 1.0)).abs() < 2e-3, "ease {ease}, depth {depth}: {out}");
+                let back = share(range.with_ease(ease), from, -sign * 1e-4);
+                // At the middle of the range, the way in to one limit is the way out to the other.
+                assert!((back - 0.5).abs() < 2e-3 || ease == 1.0, "ease {ease}, depth {depth}: {back}");
+            }
+        }
+    }
+}
+
+#[test]
+fn stiff_joints_move_less() {
+    let is_stiff = |i: usize| i.is_multiple_of(2);
+    let stiff = |i: usize, dof: Dof| if is_stiff(i) { dof.with_stiffness(0.9) } else { dof };
+    let (mut moved, mut less) = ([[0.0; 2]; 2], 0);
+    for seed in 0..ARMS {
+        let ways = [case(seed, plain), case(seed, stiff)].map(|case| {
+            let (values, reached) = case.solve(&[]);
+            assert!(reached, "arm {seed}");
+            let mut way = [0.0; 2];
+            for ((end, start), d) in values.iter().zip(&case.start).zip(case.arm.mechanism().dofs()) {
+                way[usize::from(is_stiff(joint_of(&d.name)))] += (end - start).abs();
+            }
+            way
+        });
+        less += u64::from(ways[1][1] <= ways[0][1]);
+        for (sum, way) in moved.iter_mut().zip(ways) {
+            (sum[0], sum[1]) = (sum[0] + way[0], sum[1] + way[1]);
+        }
+    }
+    assert!(moved[1][1] < 0.55 * moved[0][1], "{moved:?}");
+    assert!(moved[1][0] > moved[0][0], "the others take over: {moved:?}");
+    assert!(less > ARMS * 9 / 10, "{less}");
+}
+
+#[test]
+fn joints_of_stiffness_1_keep_their_bits() {
+    for seed in 0..ARMS {
+        let held = |i: usize| !(seed + i as u64).is_multiple_of(3);
+        // Far goals, so that restarts follow.
+        let mut some = case(seed, |i, dof| if held(i) { dof.with_stiffness(1.0) } else { dof });
+        let LinkTarget::Position(place) = some.goal.target else { unreachable!() };
+        some.goal.target = LinkTarget::Position(place * 1.5);
+        let (values, _) = some.solve(&[]);
+        for ((end, start), d) in values.iter().zip(&some.start).zip(some.arm.mechanism().dofs()) {
+            assert!(
+                !held(joint_of(&d.name)) || end.to_bits() == start.to_bits(),
+                "arm {seed}: {} moved",
+                d.name
+            );
+        }
+        let mut all = case(seed, |_, dof| dof.with_stiffness(1.0).with_ease(0.5).with_preferred(0.1));
+        all.goal.target = some.goal.target;
+        let posture = ObjectiveKind::Posture(all.arm.mechanism().rest());
+        for objectives in [vec![], vec![Objective::new(posture)]] {
+            let (values, reached) = all.solve(&objectives);
+            assert!(values == all.start && !reached, "arm {seed}");
+        }
+    }
+}
+
+#[test]
+fn eased_joints_stay_further_from_their_limits() {
+    const EASE: f64 = 0.8;
+    // Radians in the zones, in all.
+    let (mut inside, mut shallower) = ([0.0; 2], 0);
+    for seed in 0..ARMS {
+        let depths = [case(seed, plain), case(seed, |_, dof| dof.with_ease(EASE))].map(|case| {
+            let (values, reached) = case.solve(&[]);
+            assert!(reached, "arm {seed}");
+            let depth = |(v, d): (&f64, &sinew::mechanism::NamedDof)| {
+                let range = d.dof.range;
+                let zone = 0.5 * (range.max - range.min) * EASE;
+                (v - (range.max - zone)).max(range.min + zone - v).max(0.0)
+            };
+            let hinges =
+                values.iter().zip(case.arm.mechanism().dofs()).filter(|(_, d)| !d.name.contains('.'));
+            hinges.map(depth).sum::<f64>()
+        });
+        inside = [inside[0] + depths[0], inside[1] + depths[1]];
+        shallower += u64::from(depths[1] <= depths[0] + 1e-9);
+    }
+    assert!(inside[1] < 0.98 * inside[0] && shallower > ARMS * 6 / 10, "{inside:?}, {shallower}");
+}
+
+#[test]
+fn preferred_values_are_approached_in_the_null_space() {
+    let prefers = |i: usize, dof: Dof| {
+        dof.with_preferred(dof.range.clamp(0.4 * Noise::of(i as u64).between(-1.0, 1.0)))
+    };
+    let (mut far, mut nearer) = ([0.0; 2], 0);
+    for seed in 0..ARMS / 2 {
+        let with = case(seed, prefers);
+        let preferred = with.arm.mechanism().rest();
+        let offs = [&case(seed, plain), &with].map(|case| {
+            let (values, reached) = case.solve(&[]);
+            assert!(reached, "arm {seed}");
+            values.iter().zip(&preferred).map(|(v, p)| (v - p).powi(2)).sum::<f64>().sqrt()
+        });
+        far = [far[0] + offs[0], far[1] + offs[1]];
+        nearer += u64::from(offs[1] <= offs[0] + 1e-6);
+        // The posture of all preferred values is the same objective.
+        let posture = Objective::new(ObjectiveKind::Posture(preferred));
+        assert_eq!(case(seed, plain).solve(&[posture]).0, with.solve(&[]).0, "arm {seed}");
+    }
+    assert!(far[1] < 0.7 * far[0] && nearer == ARMS / 2, "{far:?}, {nearer}");
+}
+
+#[test]
+fn paths_keep_within_limits() {
+    for seed in 0..60 {
+        let r = |i: usize| Noise::of(seed * 7 + i as u64).between(0.0, 1.0);
+        let case = case(seed, |i, dof| dof.with_ease(r(i)).with_stiffness(r(i)).with_preferred(0.2));
+        let follower = PathFollower::new(case.arm.mechanism(), &[case.goal], 2.0).unwrap();
+        let (mut values, mut workspace) = (case.start.clone(), Workspace::new());
+        for _ in 0..120 {
+            let before = values.clone();
+            follower
+                .step(&mut workspace, &[case.goal], &mut values, 1.0 / 60.0, &PathOptions::new())
+                .unwrap();
+            case.check(&values);
+            assert!(before.iter().zip(&values).all(|(a, b)| (a - b).abs() <= 2.0 / 60.0 + 1e-9));
+        }
+    }
+}

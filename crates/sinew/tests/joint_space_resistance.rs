@@ -71,6 +71,7 @@ fn case(seed: u64, change: impl Fn(usize, Dof) -> Dof) -> Case {
                         twist_axis: DVec3::Y,
                         swing_axis: DVec3::X,
                         swing: [x, y],
+                        centre: [0.0; 2],
                         twist,
                     },
                     ..Joint::FREE

@@ -208,8 +208,10 @@ impl Descent {
             }
             if plan.eases {
                 scale.copy_from_slice(&plan.scale);
+                // The step of a gradient descent.
                 let slope = |i: usize| -> f64 {
-                    residual.iter().enumerate().map(|(goal, r)| dot(&columns[goal * n + i], r)).sum()
+                    let all = residual.iter().enumerate();
+                    plan.scale[i] * all.map(|(goal, r)| dot(&columns[goal * n + i], r)).sum::<f64>()
                 };
                 plan.eased(&self.values, slope, |i, share| scale[i] *= share);
                 for part in columns.chunks_exact_mut(n) {

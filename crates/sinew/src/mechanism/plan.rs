@@ -275,9 +275,13 @@ impl Plan {
         }
         for &(at, swing) in &self.swings {
             let ease = self.vars[at].ease;
-            let out = values[at] * slope(at) + values[at + 1] * slope(at + 1);
-            let level = math64::sqrt(swing.level([values[at], values[at + 1]]));
-            if ease > 0.0 && out > 0.0 && level > 1.0 - ease {
+            if ease == 0.0 {
+                continue;
+            }
+            let place = [values[at], values[at + 1]];
+            let (normal, level) = (swing.normal(place), math64::sqrt(swing.level(place)));
+            let out = normal[0] * slope(at) + normal[1] * slope(at + 1);
+            if out > 0.0 && level > 1.0 - ease {
                 let share = left((level - (1.0 - ease)) / ease);
                 put(at, share);
                 put(at + 1, share);

@@ -65,12 +65,12 @@ pub enum AutoMethod {
 ///
 /// | chain | `Auto` | `Ccd` | `Fabrik` | `DampedLeastSquares` |
 /// |---|---|---|---|---|
-/// | 10 free bones | 0.4 | 13 | 6 | 8 |
-/// | 100 free bones | 1.5 | 1510 (86.1 %) | 159 | 73 |
-/// | 10 free bones, goals at 95-99.99 % of the reach, to 1e-5 | 0.4 | 1340 (26.9 %) | 344 (79.6 %) | 14 (99.8 %) |
+/// | 10 free bones | 0.4 | 10 | 5 | 3 |
+/// | 100 free bones | 1.4 | 1340 (86.1 %) | 130 | 26 |
+/// | 10 free bones, goals at 95-99.99 % of the reach, to 1e-5 | 0.3 | 1000 (26.9 %) | 278 (79.6 %) | 4 (99.9 %) |
 /// | 10 free bones, straight, the goal on their line | 0.6 | (0 %) | (0.5 %) | (0 %) |
-/// | 10 cones of 45 degrees, twist of 30 | 11 | 54 | 22 (99.95 %) | 12 |
-/// | 10 hinges of 60 degrees | 12 | 35 (95.6 %) | 920 (87.2 %) | 13 (96.8 %) |
+/// | 10 cones of 45 degrees, twist of 30 | 6 | 44 | 18 (99.95 %) | 6 |
+/// | 10 hinges of 60 degrees | 4 | 26 (95.6 %) | 830 (87.2 %) | 4 (96.4 %) |
 ///
 /// Drawn by the example `auto`:
 ///

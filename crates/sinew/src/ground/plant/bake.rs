@@ -67,20 +67,24 @@ impl Plan {
         pose: &mut Pose,
         frames: &mut Vec<super::FootFrame>,
     ) -> Result<f32, SolveError> {
-        self.after_from(&mut ClipCursor::default(), figure, clip, key, pose, frames)
+        clip.sample(self.clip_time(key), pose);
+        self.plant(figure, key, pose, frames)
     }
 
-    fn after_from(
+    /// Time of a key in the given clip, in seconds.
+    fn clip_time(&self, key: usize) -> f32 {
+        self.analysis.clip_time(key * self.per_key)
+    }
+
+    /// [`Plan::after`] for a pose that was sampled from the given clip.
+    fn plant(
         &self,
-        cursor: &mut ClipCursor,
         figure: &Figure,
-        clip: &Clip,
         key: usize,
         pose: &mut Pose,
         frames: &mut Vec<super::FootFrame>,
     ) -> Result<f32, SolveError> {
         let i = key * self.per_key;
-        clip.sample_from(cursor, self.analysis.clip_time(i), pose);
         pose.update();
         frames.clear();
         frames.extend(self.feet.iter().map(|f| f[i]));
@@ -125,8 +129,9 @@ impl Plan {
         let mut cursor = ClipCursor::default();
         for key in 0..self.keys() {
             let time = (key * self.per_key) as f32 * self.analysis.step;
+            clip.sample_from(&mut cursor, self.clip_time(key), &mut pose);
             let worst = self
-                .after_from(&mut cursor, figure, clip, key, &mut pose, &mut frames)
+                .plant(figure, key, &mut pose, &mut frames)
                 .map_err(|error| PlantError::Solve { time, error })?;
             out_of_reach = out_of_reach.max(worst);
             for (samples, leg) in feet.iter_mut().zip(&figure.legs) {

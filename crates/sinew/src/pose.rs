@@ -306,7 +306,6 @@ impl Pose {
     }
 
     /// Recomputes model space at and below a joint. Returns one past the index of the last joint of its subtree.
-    #[inline]
     fn update_below(&mut self, joint: JointId) -> usize {
         let subtree = self.skeleton.subtree(joint);
         let end = subtree.end;
@@ -449,13 +448,13 @@ impl Pose {
         self.first > joint.index() && self.model[joint.index()].at.w == 0.0
     }
 
-    /// Whether the joint's frame is [sound](Self::is_sound) and a rotation with a positive scale, as all frames above it.
-    /// Its axes are finite where their last lanes are.
+    /// Whether the joint's frame in an updated pose is [sound](Self::is_sound) and a rotation with a positive scale, as all
+    /// frames above it. Each number of a rotation is in the frame's first axis, whose last lane is NaN where one is not
+    /// finite.
     #[inline(always)]
     pub(crate) fn is_plain(&self, joint: JointId) -> bool {
-        let Frame { x, y, z, at } = self.model[joint.index()];
-        let finite = (at.x + at.y + at.z).abs() < f32::INFINITY;
-        self.first > joint.index() && finite && x.w + y.w + z.w + at.w < 1.0
+        let Frame { x, at, .. } = self.model[joint.index()];
+        (at.x + at.y + at.z).abs() < f32::INFINITY && x.w + at.w < 1.0
     }
 
     /// Runs `solve` with the parent's frame of `joint` as model space, for the joint and all below it. `inverse` is the
@@ -644,13 +643,8 @@ impl Frame {
         let k = 1.0 / math::sqrt((squares.x + squares.y + squares.z) / 3.0);
         let d = Vec4::from(delta);
         let v = (a * d.xxxx() + b * d.yyyy() + c * d.zzzz()) * k;
-        let q = Vec4::from(local);
-        let q = d.wwww() * q
-            + v.xxxx() * (q.wzyx() * Vec4::new(1.0, -1.0, 1.0, -1.0))
-            + v.yyyy() * (q.zwxy() * Vec4::new(1.0, 1.0, -1.0, -1.0))
-            + v.zzzz() * (q.yxwz() * Vec4::new(-1.0, 1.0, 1.0, -1.0));
-        let squares = q * q;
-        Quat::from_vec4(q * (1.0 / math::sqrt(squares.x + squares.y + squares.z + squares.w)))
+        let q = math::mul(Quat::from_vec4(v.truncate().extend(d.w)), local);
+        Quat::from_vec4(Vec4::from(q) * (1.0 / math::sqrt(math::dot(q, q))))
     }
 
     /// The linear part.

@@ -102,8 +102,7 @@ impl TwoBone {
             && (0.0..=1.0).contains(&goal.rotation_influence)
             && (0.0..=1.0).contains(&options.soft)
             && (0.0..=PI).contains(&options.min_flexion)
-            && (sum.x + sum.y + sum.z).abs() < f32::INFINITY
-            && goal.swivel == 0.0;
+            && (sum.x + sum.y + sum.z + goal.swivel).abs() < f32::INFINITY;
         if !common {
             return None;
         }
@@ -117,7 +116,7 @@ impl TwoBone {
         // The kernel reads the hinge for a side alone.
         let hinge = if self.side == BendSide::Keep { None } else { self.hinge_in(pose) };
         let (side, LimbOptions { soft, min_flexion, .. }) = (self.side, *options);
-        let bend = LimbBend { hinge, side, soft, min_flexion, ..LimbBend::FREE };
+        let bend = LimbBend { hinge, side, swivel: goal.swivel, soft, min_flexion, uncertain: 0.0 };
         let (turns, length) = common_once(&at, to, goal.pole, &bend)?;
         // The soft zone lies within the reach, which must be measured without it.
         if soft > 0.0 && turns.out_of_reach > 0.0 {

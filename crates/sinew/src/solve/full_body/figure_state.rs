@@ -339,16 +339,20 @@ impl FigureState {
         if !core::mem::take(&mut self.moved) {
             return;
         }
+        // Down a chain each joint's parent is the joint before it, whose frame is still in registers.
+        let (mut last, mut base, mut at) = (NONE, self.above, Vec3::ZERO);
+        let frames = &mut self.frames[..self.nodes.len()];
         for (i, node) in self.nodes.iter().enumerate() {
-            let (base, at) = match self.frames.get(node.parent) {
-                Some(above) => (above.rotation, above.at),
-                None => (self.above, Vec3::ZERO),
-            };
+            if node.parent != last {
+                (base, at) = (frames[node.parent].rotation, frames[node.parent].at);
+            }
             let mut rotation = math::mul(base, node.rotation);
             if node.signs.w == 0.0 {
                 rotation = math::mul(rotation, node.signs);
             }
-            self.frames[i] = Frame { at: at + math::rotate(base, node.offset) * node.unit, base, rotation };
+            at += math::rotate(base, node.offset) * node.unit;
+            frames[i] = Frame { at, base, rotation };
+            (last, base) = (i, rotation);
         }
     }
 

@@ -87,6 +87,8 @@ pub(super) struct Recursion {
     limbs: Vec<Limb>,
     /// Joints of the trunk, tops of limbs, and other joints that move; parents before children.
     order: Vec<usize>,
+    /// What the parts, limbs and order were found for: the kinds of goal of each task, then of the descent.
+    shape: Vec<[bool; 4]>,
     coupling: Coupling,
 }
 
@@ -116,17 +118,34 @@ impl Recursion {
         self.twists.resize(bodies.len(), Twist::ZERO);
         empty(&mut self.limbs, tasks);
         empty(&mut self.order, bodies.len());
+        empty(&mut self.shape, tasks + 1);
     }
 
     /// Clears the active sets and finds the joints that move tasks. `all`: every joint moves. `coupled`: there may be
     /// constraint rows, so no joint is in a limb.
     pub fn begin(&mut self, figure: &FigureState, tasks: &[Task], priority: u8, all: bool, coupled: bool) {
+        for c in &mut self.columns {
+            c.state = State::Idle;
+        }
+        let goals = tasks.iter().map(|t| {
+            let (turns, moves) = (t.rotation.is_some(), t.position.is_some());
+            [t.priority <= priority, turns, moves, t.lever != Vec3::ZERO]
+        });
+        let shape = goals.chain([[all, coupled, figure.nodes[0].max_turn == f32::INFINITY, true]]);
+        if self.shape.iter().copied().eq(shape.clone()) {
+            for (body, node) in self.bodies.iter_mut().zip(&figure.nodes) {
+                let ActiveSet { turns, slides, .. } = body.active;
+                let free_ball = turns && node.turns == Turns::Ball;
+                body.active = ActiveSet { turns, slides, free_ball, ..ActiveSet::default() };
+                (body.known, body.plain) = (None, false);
+            }
+            return;
+        }
+        self.shape.clear();
+        self.shape.extend(shape);
         for body in &mut self.bodies {
             body.active = ActiveSet { turns: all, slides: all, ..ActiveSet::default() };
             (body.part, body.tasks, body.known, body.plain) = (Part::Trunk, 0, None, false);
-        }
-        for c in &mut self.columns {
-            c.state = State::Idle;
         }
         // Joints that stay, and those of limbs, write no twist.
         self.twists.fill(Twist::ZERO);
@@ -200,6 +219,7 @@ impl Recursion {
     /// Moves the joints of limbs with poles to the trunk until the next [`Recursion::begin`], as their middle joints carry
     /// tasks.
     pub fn include_poles(&mut self, figure: &FigureState, bends: &[Option<Bend>]) {
+        self.shape.clear();
         for bend in bends.iter().flatten().filter(|b| b.is_led()) {
             let mut at = bend.middle;
             self.bodies[at].active.slides = true;
@@ -257,6 +277,7 @@ impl Recursion {
 
     /// Holds the root's own slides until the next [`Recursion::begin`].
     pub fn hold_root(&mut self) {
+        self.shape.clear();
         self.bodies[0].active.slides = false;
     }
 

@@ -417,6 +417,67 @@ fn what_comes_in_outside_next_to_a_pole_or_a_half_turn_goes_no_further_out() {
     }
 }
 
+proptest! {
+    #![proptest_config(config(20_000))]
+
+    /// A ball's clamp moves only what is outside, the swing or the twist, as coordinates do; also near a half turn, for
+    /// either sign of the quaternion and with limits relaxed to an input.
+    #[test]
+    fn a_clamped_ball_keeps_the_part_that_is_within(
+        joint in joint().prop_filter("a ball", |j| matches!(j.turning, Turning::Ball { .. })),
+        rest in rotation(),
+        q in prop_oneof![3 => rotation(), 1 => (vector(), -1e-3f32..1e-3)
+            .prop_map(|(v, w)| math::normalize(Quat::from_xyzw(v.x, v.y, v.z, w)))],
+        came in prop::option::weighted(0.3, rotation()),
+    ) {
+        let (skeleton, id, rest) = limits(&joint, rest);
+        let before = came.map_or(vec![0.0; 2], |c| judged(&joint, &rest, c));
+        let limits = match came {
+            Some(rotation) => skeleton.limits(id).relaxed(&JointTransform { rotation, ..rest }),
+            None => *skeleton.limits(id),
+        };
+        let c = limits.clamp(q);
+        let local = |rotation| JointTransform { rotation, ..rest };
+        let [lost, was_lost] = [judge::lost(&joint, &rest, &local(c)), judge::lost(&joint, &rest, &local(q))];
+        let came_lost = came.map_or(1.0, |c| judge::lost(&joint, &rest, &local(c)));
+        for (after, before) in judged(&joint, &rest, c).iter().zip(&before) {
+            prop_assert!(*after <= before + PROMISE * lost.max(came_lost), "out by {after:e} after {before:e}");
+        }
+        // The sign of a quaternion is none of the rotation.
+        prop_assert!(apart(limits.clamp(-q), c) < 2e-6);
+        if limits.is_within(q) {
+            prop_assert_eq!(c.to_array(), q.to_array());
+        }
+        // Near a half turn the twist has few digits.
+        if lost.max(was_lost) > 1.0 {
+            return Ok(());
+        }
+        let [from, to] = [q, c].map(|q| limits.coordinates(q));
+        let turned = |n: usize| (from[n] - to[n]).rem_euclid(std::f32::consts::TAU);
+        // Only one of the two decides that a rotation is outside if the excess of the other is 0.
+        let excess = limits.excess(q);
+        let swing_only = limits.excess(limits.rotation([from[0], from[1], to[2]]));
+        let twist_only = limits.excess(limits.rotation([to[0], to[1], from[2]]));
+        let known = 1e-6 / f64::from(limits_known(&joint, &rest, q));
+        if excess > 1e-5 && swing_only <= 2e-6 {
+            let moved = f64::from((from[0] - to[0]).hypot(from[1] - to[1]));
+            prop_assert!(moved <= 4.0 * known, "swing {from:?} {to:?}");
+        }
+        if excess > 1e-5 && twist_only <= 2e-6 {
+            let moved = f64::from(turned(2).min(std::f32::consts::TAU - turned(2)));
+            prop_assert!(moved <= 4.0 * known, "twist {from:?} {to:?}");
+        }
+    }
+}
+
+/// cos(t/2) at a swing by t from the centre, by which the rounding of a rotation grows in its twist.
+fn limits_known(joint: &Joint, rest: &JointTransform, q: Quat) -> f32 {
+    let (skeleton, id, _) = limits(joint, rest.rotation);
+    let own = skeleton.limits(id).own(q);
+    let z = skeleton.limits(id).twist_axis().unwrap();
+    Vec3::new(own.x, own.y, own.z).dot(z).hypot(own.w)
+}
+
 /// Turns about axes with the middle one near a quarter turn: rotations within stay, others go to the nearest one within.
 #[test]
 fn turns_about_axes_are_put_at_the_nearest_place_next_to_a_pole_too() {

@@ -666,3 +666,204 @@ fn surely_within(x: f32, y: f32, n: f32, span: &Span) -> bool {
 /// Maximum half-axis of a swing in radians: see [`super::JointFault::TooWide`].
 pub(crate) const WIDEST: f64 = 3.0;
 const _: () = assert!(WIDEST < PI as f64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::joint::{Dof, RotationOrder};
+
+    /// Random numbers in [-1, 1).
+    fn random(mut seed: u32) -> impl FnMut() -> f32 {
+        move || {
+            seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
+            (seed >> 8) as f32 / 8388608.0 - 1.0
+        }
+    }
+
+    fn any_rotation(r: &mut impl FnMut() -> f32) -> Quat {
+        math::normalize(Quat::from_xyzw(r(), r(), r(), r() + 1e-3))
+    }
+
+    fn of(joint: &Joint, rest: Quat) -> Limits {
+        Limits::new(joint, &JointTransform { rotation: rest, ..JointTransform::IDENTITY })
+    }
+
+    /// A range of any kind: wide, tiny, off 0, beyond half a turn and beyond a turn.
+    fn range(r: &mut impl FnMut() -> f32, kind: usize) -> Dof {
+        let from = f64::from(r()) * 3.3;
+        let width = f64::from(r() * 0.5 + 0.5) * [1.0, 1e-4, 4.0, 6.2, 9.0][kind % 5];
+        Dof::range(from, from + width)
+    }
+
+    /// The distance on the circle of an angle from a range, in f64.
+    fn outside(angle: f64, dof: &Dof) -> f64 {
+        let (middle, half) = (0.5 * (dof.range.min + dof.range.max), 0.5 * (dof.range.max - dof.range.min));
+        let turn = core::f64::consts::TAU;
+        let d = angle - middle;
+        (d - turn * math64::round(d / turn)).abs() - half
+    }
+
+    /// Checks against half angles in f64, with angles anywhere and next to the ends of ranges.
+    #[test]
+    fn what_is_well_within_is_never_outside() {
+        let mut r = random(7);
+        let (mut hinges, mut balls) = (0, 0);
+        for round in 0..200_000 {
+            let dof = range(&mut r, round);
+            let end = if r() < 0.0 { dof.range.min } else { dof.range.max };
+            let angle = match round / 5 % 3 {
+                0 => r() * 3.2,
+                1 => end as f32 + 1e-5 * r(),
+                _ => end as f32 + 1e-2 * r(),
+            };
+            let sign = if r() < 0.0 { -1.0 } else { 1.0 };
+            let axis = Vec3::new(r(), r(), r() + 1e-3).normalize();
+            let turn = math::axis_angle(axis, angle) * sign;
+
+            let limits = of(&Joint::hinge(axis.as_dvec3(), dof), Quat::IDENTITY);
+            if limits.is_well_within(turn) {
+                let q = in_f64(turn);
+                let along = q.xyz().dot(axis.as_dvec3().normalize());
+                let out = outside(2.0 * math64::atan2(along, q.w), &dof);
+                assert!(out <= 1e-6, "{dof:?} {angle}: {out:e}");
+                // Off its axis it is outside: a turn there is not well within.
+                let tilt = math::axis_angle(math::perpendicular(axis, Vec3::ZERO), 3e-6);
+                assert!(!limits.is_well_within(math::mul(turn, tilt)));
+                hinges += 1;
+            }
+
+            // A ball: the swing by an angle next to its cone's half-angle or anywhere, and the twist as above.
+            let half = (r() * 0.5 + 0.5) * if round % 2 == 0 { 2.99 } else { 0.05 } + 1e-3;
+            let across = math::perpendicular(axis, Vec3::new(r(), r(), r()));
+            let swing = Dof::range(-f64::from(half), f64::from(half));
+            let joint = Joint::from(Turning::Ball {
+                twist_axis: axis.as_dvec3(),
+                swing_axis: across.as_dvec3(),
+                swing: [swing, swing],
+                twist: dof,
+                centre: [0.0; 2],
+            });
+            let by = if round % 3 == 0 { half + 1e-5 * r() } else { 3.1 * r().abs() };
+            let about = math::rotate(math::axis_angle(axis, 3.0 * r()), across);
+            let turn = math::mul(math::axis_angle(about, by), turn);
+            if of(&joint, Quat::IDENTITY).is_well_within(turn) {
+                let q = in_f64(turn);
+                let z = axis.as_dvec3().normalize();
+                let along = q.xyz().dot(z);
+                let (off, on) = ((q.xyz() - z * along).length(), math64::sqrt(along * along + q.w * q.w));
+                assert!(2.0 * math64::atan2(off, on) <= f64::from(half) + 1e-6);
+                // A rounding of the rotation grows in the twist: see `relax`.
+                let out = outside(2.0 * math64::atan2(along, q.w), &dof);
+                assert!(out * on <= 1e-6, "{dof:?} {angle} {by}: {out:e}");
+                balls += 1;
+            }
+        }
+        assert!(hinges > 20_000 && balls > 3_000, "{hinges} {balls}");
+    }
+
+    /// Clamping a ball part by part gives the nearest rotation in coordinates.
+    #[test]
+    fn a_clamped_ball_is_the_nearest_in_coordinates() {
+        let mut r = random(13);
+        let (mut moved, mut kept) = (0, 0);
+        for round in 0..50_000 {
+            let (x, y) = (1.5 * f64::from(r()), 1.5 * f64::from(r()));
+            let centre = if round % 2 == 0 { [0.0; 2] } else { [x, y] };
+            let mut half = || 1e-3 + 1.2 * f64::from(r().abs());
+            let swing = centre.map(|c| Dof::range(c - half(), c + half()));
+            let (twist_axis, swing_axis) = (DVec3::new(0.2, 1.0, -0.4), DVec3::X);
+            let twist = range(&mut r, round);
+            let joint = Joint::from(Turning::Ball { twist_axis, swing_axis, swing, twist, centre });
+            joint.check().unwrap();
+            let mut limits = of(&joint, any_rotation(&mut r));
+            if round % 5 == 4 {
+                let rotation = any_rotation(&mut r);
+                limits = limits.relaxed(&JointTransform { rotation, ..JointTransform::IDENTITY });
+            }
+            let local = any_rotation(&mut r);
+            let (nearest, clamped) = (limits.nearest(local), limits.clamp(local));
+            if nearest.is_within() {
+                assert_eq!(clamped, local);
+                kept += 1;
+            } else {
+                let apart = math::angle_between(clamped, limits.rotation(nearest.at));
+                assert!(apart < 5e-6, "{apart:e} {limits:?} {local}");
+                moved += 1;
+            }
+        }
+        assert!(moved > 10_000 && kept > 1_000, "{moved} {kept}");
+    }
+
+    /// Compares the coordinates that chains step in with those of single rotations.
+    #[test]
+    fn steps_in_coordinates_are_those_of_rotations() {
+        use RotationOrder::{Xyz, Xzy, Yxz, Yzx, Zxy, Zyx};
+        let mut r = random(9);
+        for round in 0..20_000usize {
+            let rest = if round % 4 == 0 { Quat::IDENTITY } else { any_rotation(&mut r) };
+            let mut dof = |k: usize| range(&mut r, round / 7 + k);
+            let joint = match round % 3 {
+                0 => Joint::hinge(DVec3::new(0.3, -0.5, 0.2), dof(0)),
+                kind => {
+                    let order = [Xyz, Xzy, Yxz, Yzx, Zxy, Zyx][round % 6];
+                    let held = (kind == 2).then_some(round / 3 % 3);
+                    let angles = [0, 1, 2].map(|n| (held != Some(n)).then(|| dof(n)));
+                    Turning::Axes { order, angles }.into()
+                }
+            };
+            let mut limits = of(&joint, rest);
+            if round % 5 == 4 {
+                let rotation = any_rotation(&mut r);
+                limits = limits.relaxed(&JointTransform { rotation, ..JointTransform::IDENTITY });
+            }
+            let mut local = any_rotation(&mut r);
+            if round % 2 == 0 {
+                // Next to a pole of the middle axis.
+                let pole = core::f32::consts::FRAC_PI_2 + 1e-4 * r();
+                local = limits.rotation([3.0 * r(), pole, 3.0 * r()]);
+            }
+            // Within the limits at the rotation's own coordinates where these are within, else clamped.
+            let (slow, at) = (limits.coordinates(local), limits.coordinates_within(local));
+            for n in 0..3 {
+                let Some(span) = limits.span(n) else {
+                    assert_eq!(at[n], slow[n]);
+                    continue;
+                };
+                let d = at[n] - span.centre;
+                assert!(span.excess(d) <= 5e-7, "{span:?} {}", at[n]);
+                let clamped =
+                    if span.is_free() { slow[n] } else { span.centre + span.clamp(slow[n] - span.centre) };
+                assert!(wrap(at[n] - clamped).abs() <= 1e-6, "{at:?} {slow:?}");
+            }
+            if limits.is_within(local) && limits.rotation(slow) == limits.rotation(at) {
+                assert!(math::angle_between(limits.rotation(at), local) < 5e-6);
+            }
+            // A step changes a coordinate by what it says, up to an end.
+            let by = 0.8 * r();
+            let n = round % 3;
+            let mut c = at;
+            c[n] = limits.stepped(n, at[n], by);
+            if let Some(span) = limits.span(n) {
+                let room = limits.angle_room(n, at[n], 0.0, f32::INFINITY);
+                assert!((wrap(c[n] - at[n]) - by.clamp(room[0], room[1])).abs() < 1e-6, "{span:?} {by}");
+            } else {
+                assert_eq!(c[n], at[n]);
+            }
+            // The rotation and the axes there, also with axes of an earlier state.
+            let mut axes = limits.turn_axes(at);
+            let rotation = limits.turned(c, &mut axes);
+            assert!(math::angle_between(rotation, limits.rotation(c)) < 1e-6);
+            for (n, axis) in axes.iter().enumerate() {
+                let slow = limits.turn_axis(n, c).unwrap_or(Vec3::ZERO);
+                assert!((*axis - slow).length() < 2e-6, "{axis} {slow}");
+                // What the axis means: a small change of the coordinate turns about it.
+                if slow != Vec3::ZERO {
+                    let mut next = c;
+                    next[n] += 1e-2;
+                    let moved = math::mul(limits.rotation(next), math::conjugate(limits.rotation(c)));
+                    assert!((math::rotation_vector(moved) - *axis * 1e-2).length() < 2e-6);
+                }
+            }
+        }
+    }
+}

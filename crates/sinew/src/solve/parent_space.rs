@@ -5,7 +5,7 @@
 use glam::{Affine3, Mat3, Vec3};
 
 use super::{
-    arc::{direction, distance},
+    arc::{direction, distance, max},
     check,
     options::Tolerance,
 };
@@ -68,32 +68,28 @@ impl ParentSpace {
         Ok(Goal { position, pole, swivel, ..*goal })
     }
 
-    /// Lengths in model space of the parent's axes.
-    fn axes(&self) -> [f32; 3] {
-        [self.linear.x_axis, self.linear.y_axis, self.linear.z_axis].map(|v| math::sqrt(v.length_squared()))
-    }
-
-    /// Length in model space of the parent's longest axis.
-    fn grown(&self) -> f32 {
-        self.axes().into_iter().fold(0.0, f32::max)
+    /// Lengths in model space of the parent's shortest and longest axis.
+    #[inline(never)]
+    fn axes(&self) -> (f32, f32) {
+        let Mat3 { x_axis, y_axis, z_axis } = self.linear;
+        let (x, y, z) = (x_axis.length_squared(), y_axis.length_squared(), z_axis.length_squared());
+        (math::sqrt(-max(max(-x, -y), -z)), math::sqrt(max(max(x, y), z)))
     }
 
     /// The tolerance in the parent's space that allows no larger residual in model space.
     pub fn tolerance(&self, tolerance: Tolerance) -> Tolerance {
+        let (least, most) = self.axes();
         match tolerance {
-            Tolerance::Metres(metres) => Tolerance::Metres((metres / self.grown()).max(f32::MIN_POSITIVE)),
+            Tolerance::Metres(metres) => Tolerance::Metres((metres / most).max(f32::MIN_POSITIVE)),
             // A chain along the shortest axis may miss its goal along the longest.
-            Tolerance::Share(share) => {
-                let least = self.axes().into_iter().fold(f32::INFINITY, f32::min);
-                Tolerance::Share((share * (least / self.grown())).max(f32::MIN_POSITIVE))
-            }
+            Tolerance::Share(share) => Tolerance::Share((share * (least / most)).max(f32::MIN_POSITIVE)),
         }
     }
 
     /// The report with its distances in model space. `to_goal` is the vector from root to goal, in the parent's space.
     pub fn report(&self, report: Report, to_goal: Vec3) -> Report {
         let length = |v: Vec3| math::sqrt((self.linear * v).length_squared());
-        let grown = self.grown();
+        let (_, grown) = self.axes();
         // A goal on the root has no direction.
         let along = if to_goal == Vec3::ZERO { grown } else { length(direction(to_goal)) };
         Report {

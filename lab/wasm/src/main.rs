@@ -25,7 +25,16 @@ fn main() -> ExitCode {
     // A folder that the caller names counts from where the caller stands.
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| lab.join("target"), PathBuf::from);
     let cargo = env::var_os("CARGO").unwrap_or("cargo".into());
+    // Panics name source files: paths of this machine would count as code.
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
+    let flags: Vec<String> =
+        [fs::canonicalize(lab.join("..")).ok().zip(Some("sinew")), home.zip(Some("cargo"))]
+            .into_iter()
+            .flatten()
+            .map(|(path, name)| format!("--remap-path-prefix={}={name}", path.display()))
+            .collect();
     let built = Command::new(cargo)
+        .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"))
         .args([
             "build",
             "--quiet",

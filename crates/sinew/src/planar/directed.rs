@@ -7,7 +7,10 @@ use super::{
     chain::{self, finite, within},
     distance, length, unit, wrap,
 };
-use crate::{Outcome, Report, math};
+use crate::{
+    Outcome, Report, math,
+    solve::descent::{Descent, Measured, Patience},
+};
 
 /// Tolerance of the direction, in radians.
 const NEAR: f32 = 1e-3;
@@ -151,36 +154,31 @@ impl Chain2d {
     fn steps(&mut self, goal: Vec2, direction: f32, near: f32, max_steps: u32) -> u32 {
         let (n, size) = (self.bones.len(), self.size());
         self.work.held.fill(false);
-        let (mut left, mut factor) = (self.residual(goal, direction, size), 0.1f64);
-        let (mut steps, mut failed) = (0, 0);
-        while steps < max_steps && failed < 5 && !self.met(goal, direction, near) {
-            steps += 1;
-            self.walk();
-            let end = self.work.positions[n];
+        let measured = |chain: &Self| {
+            let cost = chain.residual(goal, direction, size).cost();
+            Measured { cost: cost.into(), met: chain.met(goal, direction, near) }
+        };
+        let step = |chain: &mut Self, factor: f64, _| {
+            let Residual(off, turn) = chain.residual(goal, direction, size);
+            chain.walk();
+            let end = chain.work.positions[n];
             let column = |at: Vec2| {
                 let c = (end - at).perp() / size;
                 DVec3::new(f64::from(c.x), f64::from(c.y), 0.5)
             };
-            let residual = DVec3::new(f64::from(left.0.x), f64::from(left.0.y), f64::from(left.1));
+            let residual = DVec3::new(f64::from(off.x), f64::from(off.y), f64::from(turn));
             let mut m = DMat3::from_diagonal(DVec3::splat(factor * residual.length_squared() + 1e-9));
-            for i in (0..n).filter(|&i| !self.work.held[i]) {
-                let c = column(self.work.positions[i]);
+            for i in (0..n).filter(|&i| !chain.work.held[i]) {
+                let c = column(chain.work.positions[i]);
                 m += DMat3::from_cols(c * c.x, c * c.y, c * c.z);
             }
             let y = m.inverse() * residual;
-            if !y.is_finite() {
-                break;
-            }
-            self.step_within(|at| column(at).dot(y) as f32);
-            let now = self.residual(goal, direction, size);
-            if now.cost() < left.cost() {
-                failed = if now.cost() > 0.99 * left.cost() { failed + 1 } else { 0 };
-                (left, factor) = (now, factor * 0.25);
-            } else {
-                Self::restore(&mut self.bones, &self.work.kept);
-                (factor, failed) = ((factor * 8.0).max(1e-3), failed + 1);
-            }
-        }
-        steps
+            y.is_finite().then(|| {
+                chain.step_within(|at| column(at).dot(y) as f32);
+                measured(chain)
+            })
+        };
+        let undo = |chain: &mut Self| Self::restore(&mut chain.bones, &chain.work.kept);
+        Descent::new(measured(self), 0.1).run(self, max_steps, Patience::CHAIN, step, undo)
     }
 }

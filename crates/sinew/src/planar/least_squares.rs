@@ -3,6 +3,7 @@
 use glam::Vec2;
 
 use super::{Chain2d, length, wrap};
+use crate::solve::descent::{Descent, Measured, Patience};
 
 /// Maximum turn of a joint in one step, in radians. The linearisation of the end's path fails beyond 1 rad.
 const FURTHEST: f32 = 0.8;
@@ -20,37 +21,32 @@ impl Chain2d {
         let size = self.size();
         self.work.held.fill(false);
         self.walk();
-        let (mut left, mut factor) = (length(goal - self.work.positions[n]), 0.1f32);
-        let (mut steps, mut failed) = (0, 0);
-        while steps < max_steps && left > near && failed < 5 {
-            steps += 1;
-            let end = self.work.positions[n];
+        let measured = |chain: &Self| {
+            let left = length(goal - chain.work.positions[n]);
+            Measured { cost: left.into(), met: left <= near }
+        };
+        let step = |chain: &mut Self, factor, _| {
+            let work = &chain.work;
+            let end = work.positions[n];
             let off = (goal - end) / size;
-            let squared_residual = off.length_squared();
             let (mut xx, mut xy, mut yy) = (0.0f32, 0.0, 0.0);
-            for i in 0..n {
-                if !self.work.held[i] {
-                    let c = (end - self.work.positions[i]).perp() / size;
-                    (xx, xy, yy) = (xx + c.x * c.x, xy + c.x * c.y, yy + c.y * c.y);
-                }
+            for (at, _) in work.positions.iter().zip(&work.held).filter(|(_, held)| !**held) {
+                let c = (end - at).perp() / size;
+                (xx, xy, yy) = (xx + c.x * c.x, xy + c.x * c.y, yy + c.y * c.y);
             }
-            let mu = factor * squared_residual + 1e-9;
+            let mu = factor as f32 * off.length_squared() + 1e-9;
             (xx, yy) = (xx + mu, yy + mu);
             let determinant = (xx * yy - xy * xy).max(1e-18);
             let y = Vec2::new(yy * off.x - xy * off.y, xx * off.y - xy * off.x) / determinant;
-            self.step_within(|at| (end - at).perp().dot(y) / size);
-            self.walk();
-            let now = length(goal - self.work.positions[n]);
-            if now < left {
-                failed = if now > 0.99 * left { failed + 1 } else { 0 };
-                (left, factor) = (now, factor * 0.25);
-            } else {
-                Self::restore(&mut self.bones, &self.work.kept);
-                self.walk();
-                (factor, failed) = ((factor * 8.0).max(1e-3), failed + 1);
-            }
-        }
-        steps
+            chain.step_within(|at| (end - at).perp().dot(y) / size);
+            chain.walk();
+            Some(measured(chain))
+        };
+        let undo = |chain: &mut Self| {
+            Self::restore(&mut chain.bones, &chain.work.kept);
+            chain.walk();
+        };
+        Descent::new(measured(self), 0.1).run(self, max_steps, Patience::CHAIN, step, undo)
     }
 
     /// Turns each joint by `step`, a function of its position. Scales all turns alike if one would exceed [`FURTHEST`].

@@ -26,6 +26,7 @@ use super::{
     IterativeOptions,
     arc::{FAR, distance, no_further},
     check,
+    descent::{Measured, Patience},
 };
 use crate::{
     Goal, JointId, Outcome, Pole, Pose, Report, Skeleton, SolveError, Workspace,
@@ -35,7 +36,7 @@ use crate::{
 use bend::Bend;
 use bias::Bias;
 use figure_state::{FigureState, Kept, NONE};
-use run::{Descent, Patience, Run, Start};
+use run::{Run, Start};
 use tasks::{Far, Task};
 
 /// Solver for a whole skeleton with any number of goals: for hands, feet and head, in the middle of limbs, or relative to
@@ -672,7 +673,7 @@ impl Run {
     }
 
     /// Descends, and restarts after stalls.
-    fn seek(&mut self, bias: Bias, max_iterations: u32, max_restarts: u32, report: &mut Report) -> Descent {
+    fn seek(&mut self, bias: Bias, max_iterations: u32, max_restarts: u32, report: &mut Report) -> Measured {
         let free = bias.times(0.0);
         let balance = if self.balance.is_active(u8::MAX) { self.balance.priority } else { 0 };
         let last = self.tasks.iter().map(|a| a.priority).max().unwrap_or(0).max(balance);
@@ -756,14 +757,14 @@ struct Steps {
 }
 
 impl Steps {
-    fn descend(&mut self, run: &mut Run, bias: Bias, patience: Patience) -> Descent {
+    fn descend(&mut self, run: &mut Run, bias: Bias, patience: Patience) -> Measured {
         let (steps, outcome) = run.descend(self.remaining, bias, patience);
         self.remaining -= steps;
         outcome
     }
 
     /// Descends with the secondary objectives at decreasing weights, then without them.
-    fn attempt(&mut self, run: &mut Run, bias: Bias) -> Descent {
+    fn attempt(&mut self, run: &mut Run, bias: Bias) -> Measured {
         if bias.any() {
             for weight in [1e-2, 1e-4] {
                 self.descend(run, bias.times(weight), Patience::BIASED);

@@ -10,10 +10,9 @@
 //! Every step respects the limits and each joint's maximum turn from its input. A single coordinate knows its room, and
 //! stops at its end: it is in the active set, and the others' shares are recomputed for the remaining residual, until
 //! none exceeds its room. It leaves as soon as its part in y points inward (the sign of the constraint's multiplier). A
-//! joint that turns every way is clamped to its
-//! limits instead. If it was clamped, the direction of the correction is the active limit's normal, stored in the joint's
-//! pre-rotation frame. The next step excludes motion along the normals, and drops a normal once its part in y points
-//! inward. So the active set settles in a few steps, and the other joints converge fast.
+//! joint that turns every way is clamped to its limits instead, and the limits that took a part of its step stop the next
+//! ones until their parts in y point inward ([`Normals`]). So the active set settles in a few steps, and the other joints
+//! converge fast.
 //!
 //! Joints that turn about axes step in their coordinates: a rotation is built from them, and never decomposed. A ball
 //! steps by Cayley's map, without trigonometry: the rotation with the quaternion (v / 2, 1) / |(v / 2, 1)| turns about v
@@ -29,7 +28,12 @@ use super::{Ask, ChainState, IN_ALL, Kind, Link, NO_MORE, PIECES, Part, signs};
 use crate::{
     joint::Coordinates,
     math,
-    solve::{cholesky::cholesky_of, iterate::Trace},
+    solve::{
+        cholesky::cholesky_of,
+        descent::{Descent, Measured, Patience},
+        iterate::Trace,
+        normals::Normals,
+    },
 };
 
 /// State of one part in a step.
@@ -45,11 +49,10 @@ struct Column {
     axis: Vec3,
     /// Derivatives of the end's position and of half the tip's rotation by a single coordinate.
     motion: (Vec3, Vec3),
-    /// Active set of a joint that turns every way: normals of its active limits, in the pre-rotation frame.
-    active: [Vec3; 3],
-    count: usize,
+    /// Active set of a joint that turns every way.
+    active: Normals,
     /// Active set before the step.
-    known: ([Vec3; 3], usize),
+    known: Normals,
     /// Unit vectors that span the turns that no active limit blocks, padded with zero vectors.
     open: [Vec3; 3],
     /// Room of a single coordinate: how far down and up a step may take it, by its range and the maximum turn.
@@ -86,18 +89,6 @@ struct Base {
     unit: f32,
 }
 
-/// State of a descent between two steps.
-#[derive(Clone, Copy, Debug, Default)]
-struct Descent {
-    /// Residuals of position in metres and of rotation in radians.
-    left: (f32, f32),
-    /// The same as the steps take it; see [`Newton::see`].
-    residual: (Vec3, Option<Vec3>),
-    factor: f32,
-    /// Number of steps in a row that gained nothing.
-    failed: u32,
-}
-
 /// Buffers of the steps of a chain.
 #[derive(Debug, Default)]
 pub(crate) struct Newton {
@@ -105,6 +96,10 @@ pub(crate) struct Newton {
     joints: Vec<Joint>,
     base: Base,
     descent: Descent,
+    /// The residual as the steps take it; see [`Newton::see`].
+    residual: (Vec3, Option<Vec3>),
+    /// Whether the chain moved since the columns and the residual were measured.
+    moved: bool,
     kept: Vec<(Quat, Vec3)>,
     kept_joints: Vec<Joint>,
     /// State of each column in [`Newton::settle`].
@@ -120,15 +115,11 @@ const FURTHEST: f32 = 0.8;
 
 /// Damping of the first step of a chain whose turns are bounded, as a factor of the squared residual. With 1, single frames
 /// of ten bounded hinges stop 6.6 mm short of what a descent reaches (`tests/largest_turn.rs`).
-const BOUNDED: f32 = 0.1;
+const BOUNDED: f64 = 0.1;
 
 /// Share of the residual above which a step was slow, and the next one accounts for curvature. Chains of ten cones and
 /// hinges need 3 to 4 % more steps with 0.5.
-const SLOW: f32 = 0.9;
-
-/// Share of a ball's step that a limit must take to be active. With 0.02, a ball that glides along its cone stays held, and
-/// solves of ten cones take 5 % longer.
-const TAKEN: f32 = 0.1;
+const SLOW: f64 = 0.9;
 
 /// Maximum number of passes for one step, each without the coordinates at an end of their room. Those that reach one in
 /// the last pass stop there until the next step. With a single pass, twice as many frames of chains of ten hinges whose
@@ -207,57 +198,52 @@ impl Newton {
         self.curved = false;
         self.load(links, ask);
         for c in &mut self.columns {
-            (c.count, c.held, c.input) = (0, None, 0.0);
+            (c.active, c.held, c.input) = (Normals::default(), None, 0.0);
             let link = &links.links[c.part.link];
             if let (Kind::Angle(n), true) = (c.part.kind, link.max_turn.is_finite()) {
                 c.input = link.limits.coordinates(link.input.0)[n];
             }
         }
-        let residual = self.see(links, ask);
         // A bound on turns keeps steps short, where the linear model holds.
         let bounded = links.links.iter().any(|l| l.max_turn.is_finite());
-        let factor = if bounded { BOUNDED } else { 1.0 };
-        self.descent = Descent { left, residual, factor, failed: 0 };
+        self.descent = Descent::new(measured(ask, left), if bounded { BOUNDED } else { 1.0 });
+        self.moved = true;
         self.resume(links, ask, max_steps, trace)
     }
 
     /// Continues [`Newton::run`] from where it ended.
     pub fn resume(&mut self, links: &mut ChainState, ask: &Ask, max_steps: u32, trace: &mut Trace) -> u32 {
-        let Descent { mut left, mut residual, mut factor, mut failed } = self.descent;
-        let mut steps = 0;
-        while steps < max_steps && failed <= 4 && !ask.met(left) && !trace.stopped() {
-            self.keep(links);
-            if self.forgets {
-                self.columns.iter_mut().for_each(|c| c.known = (c.active, c.count));
+        let mut descent = self.descent;
+        let step = |(newton, links): &mut (&mut Self, &mut ChainState), factor, cost| {
+            if trace.stopped() {
+                return None;
             }
-            if !self.step(links, residual, factor) {
-                break;
+            if newton.moved {
+                newton.residual = newton.see(links, ask);
             }
-            steps += 1;
-            let now = self.measure(links, ask);
-            let (was, is) = (ask.cost(left), ask.cost(now));
-            trace.step(links, factor, is < was);
-            let better = is < was;
-            if better {
-                left = now;
-                factor *= 0.25;
-                // Progress of less than a hundredth per step is not worth its time.
-                failed = if is > 0.99 * was { failed + 1 } else { 0 };
-            } else {
-                self.put(links);
-                if self.forgets {
-                    self.columns.iter_mut().for_each(|c| (c.active, c.count) = c.known);
-                }
-                factor = (factor * 8.0).max(1e-3);
-                failed += 1;
+            newton.keep(links);
+            if newton.forgets {
+                newton.columns.iter_mut().for_each(|c| c.known = c.active);
             }
-            self.curved = is > SLOW * was;
-            // After a step that was undone, the columns are still those of this state.
-            if better && !ask.met(left) {
-                residual = self.see(links, ask);
+            if !newton.step(links, newton.residual, factor as f32) {
+                return None;
             }
-        }
-        self.descent = Descent { left, residual, factor, failed };
+            newton.moved = true;
+            let now = measured(ask, newton.measure(links, ask));
+            trace.step(links, factor as f32, now.cost < cost);
+            newton.curved = now.cost > SLOW * cost;
+            Some(now)
+        };
+        let undo = |(newton, links): &mut (&mut Self, &mut ChainState)| {
+            newton.put(links);
+            if newton.forgets {
+                newton.columns.iter_mut().for_each(|c| c.active = c.known);
+            }
+            // The columns are still those of this state.
+            newton.moved = false;
+        };
+        let steps = descent.run(&mut (&mut *self, links), max_steps, Patience::CHAIN, step, undo);
+        self.descent = descent;
         steps
     }
 
@@ -368,8 +354,8 @@ impl Newton {
                 let bent = off.dot(c.arm) - off.dot(c.axis) * c.arm.dot(c.axis);
                 c.weight = mu / (mu + bent.max(0.0));
             }
-            if c.count > 0 {
-                c.open = c.open();
+            if !c.active.is_empty() {
+                c.open = c.active.free_axes(c.frame);
             }
             // A held coordinate still at its end stays held, until it wants to leave.
             c.held = c.held.filter(|&side| c.room[side].abs() < 1e-6);
@@ -397,7 +383,7 @@ impl Newton {
         let mut rest = residual;
         for c in &self.columns {
             match (c.part.kind, c.held) {
-                (Kind::Whole, _) if c.count == 0 => add_all(&mut m, c.arm, c.weight),
+                (Kind::Whole, _) if c.active.is_empty() => add_all(&mut m, c.arm, c.weight),
                 (Kind::Whole, _) => {
                     for axis in c.open {
                         if axis != Vec3::ZERO {
@@ -433,22 +419,11 @@ impl Newton {
                 Kind::Whole => {
                     let whole = (c.arm.cross(yp) + yr * 0.5) * c.weight;
                     c.step = whole;
-                    if c.count > 0 {
-                        let open = c.open;
-                        c.step = open[0] * open[0].dot(whole)
-                            + open[1] * open[1].dot(whole)
-                            + open[2] * open[2].dot(whole);
-                        // Drop a normal from the active set if the joint wants to leave its limit. It is free from the
-                        // next step on.
-                        let mut n = 0;
-                        while n < c.count {
-                            if whole.dot(math::rotate(c.frame, c.active[n])) < 0.0 {
-                                c.count -= 1;
-                                c.active[n] = c.active[c.count];
-                            } else {
-                                n += 1;
-                            }
-                        }
+                    if !c.active.is_empty() {
+                        c.step = c.open.iter().map(|&open| open * open.dot(whole)).sum();
+                        // The joint wants to leave its limit. It is free from the next step on.
+                        let frame = c.frame;
+                        c.active.release(|_, normal| whole.dot(math::rotate(frame, normal)) < 0.0);
                     }
                     furthest = furthest.max(c.step.length_squared());
                 }
@@ -493,6 +468,10 @@ impl Newton {
             }
         }
     }
+}
+
+fn measured(ask: &Ask, left: (f32, f32)) -> Measured {
+    Measured { cost: ask.cost(left).into(), met: ask.met(left) }
 }
 
 /// The rows of a motion: of the position, and of half the rotation if there are six.
@@ -543,23 +522,6 @@ fn add_all<const ROWS: usize>(m: &mut [[f64; ROWS]; ROWS], arm: Vec3, weight: f3
 }
 
 impl Column {
-    /// See the field.
-    fn open(&self) -> [Vec3; 3] {
-        let a = math::rotate(self.frame, self.active[0]);
-        let u = math::perpendicular(a, Vec3::ZERO);
-        let v = a.cross(u);
-        if self.count == 1 {
-            return [u, v, Vec3::ZERO];
-        }
-        let b = math::rotate(self.frame, self.active[1]);
-        let across = a.cross(b);
-        // The two normals are nearly parallel.
-        let Some(only) = (across.length_squared() > 1e-4).then(|| across.normalize_or_zero()) else {
-            return [u, v, Vec3::ZERO];
-        };
-        if self.count == 2 { [only, Vec3::ZERO, Vec3::ZERO] } else { [Vec3::ZERO; 3] }
-    }
-
     /// Applies `k` of the step, and adds a limit that was met to the active set.
     fn make(&mut self, links: &mut ChainState, joints: &mut [Joint], k: f32) {
         let step = self.step * k;
@@ -574,16 +536,7 @@ impl Column {
                 let wanted = math::normalize(math::mul(turn, link.rotation));
                 let next = link.no_further(link.limits.clamp(wanted));
                 link.rotation = next;
-                if next == wanted {
-                    return;
-                }
-                // The turn that the limit took: from the joint's rotation to the one it wanted.
-                let taken = math::rotation_vector(math::mul(wanted, math::conjugate(next)));
-                let size = math::sqrt(taken.length_squared());
-                // A smaller correction comes from the curvature of the limit, and is not its normal.
-                if size > TAKEN * math::sqrt(step.length_squared()) + 1e-7 {
-                    self.meet(taken / size);
-                }
+                self.active.add(wanted, next, math::sqrt(step.length_squared()));
             }
             Kind::Angle(n) => {
                 let joint = &mut joints[self.part.link];
@@ -591,16 +544,6 @@ impl Column {
                 joint.moved = true;
             }
             Kind::Slide(n) => link.slide_by(n, step.x * self.arm.x),
-        }
-    }
-
-    fn meet(&mut self, normal: Vec3) {
-        // The same limit, further along.
-        if let Some(known) = self.active[..self.count].iter_mut().find(|w| w.dot(normal) > 0.7) {
-            *known = normal;
-        } else if self.count < 3 {
-            self.active[self.count] = normal;
-            self.count += 1;
         }
     }
 }

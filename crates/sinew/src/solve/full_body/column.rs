@@ -136,7 +136,7 @@ impl Joint<'_> {
             [0.0; 3]
         };
         if !turns.is_empty() && active.turns {
-            let was = core::mem::replace(&mut active.free_ball, active.count == 0);
+            let was = core::mem::replace(&mut active.free_ball, active.normals.is_empty());
             if !was {
                 for c in turns.iter_mut() {
                     c.state = State::Idle;
@@ -147,11 +147,11 @@ impl Joint<'_> {
             } else {
                 let (free, stopped) = turns.split_at_mut(3);
                 // Blocked dofs come first, as they feel the whole cost of the body.
-                for (c, normal) in stopped.iter_mut().zip(&active.normals[..active.count]) {
+                for (c, normal) in stopped.iter_mut().zip(active.normals.as_slice()) {
                     (c.state, c.axis) = (State::Blocked, wide(math::rotate(base, *normal)));
                     cost.eliminate_dof(c, drag + posture, dot(c.axis, off));
                 }
-                for (c, axis) in free.iter_mut().zip(active.free_axes(base)) {
+                for (c, axis) in free.iter_mut().zip(active.normals.free_axes(base)) {
                     if axis != Vec3::ZERO {
                         (c.state, c.axis) = (State::Free, wide(axis));
                         cost.eliminate_dof(c, drag + posture, dot(c.axis, off));

@@ -20,6 +20,7 @@ use crate::{
     solve::{
         branch,
         chain_state::{IN_ALL, NO_MORE, PIECES},
+        descent::{Descent, Measured, Patience},
     },
 };
 
@@ -40,6 +41,7 @@ pub(super) struct Run {
     pub placed: bool,
     /// Residual of balance, in figure sizes.
     imbalance: Vec2,
+    previous_imbalance: Vec2,
     recursion: Recursion,
     residuals: Vec<Residual>,
     previous: Vec<Residual>,
@@ -54,15 +56,6 @@ pub(super) struct Run {
     initial_bends: Vec<Option<(Vec3, Vec3)>>,
 }
 
-/// Stopping rule: a descent ends after more than `steps` consecutive steps that each leave more than `share` of the cost.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
-    pub share: f64,
-    pub steps: u32,
-    /// Whether the descent ends where all tasks are met.
-    pub until_met: bool,
-}
-
 impl Patience {
     /// For a descent before a restart.
     pub const SHORT: Self = Self { share: 0.8, steps: 3, until_met: true };
@@ -74,14 +67,6 @@ impl Patience {
     pub const LONG: Self = Self { share: 0.9999, steps: 6, until_met: true };
     /// For a repeated descent after a small change of goals.
     pub const AGAIN: Self = Self { share: 1.0 - 1e-7, steps: 3, until_met: true };
-}
-
-/// Outcome of a descent.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Descent {
-    /// Weighted sum of squared residuals, in figure sizes and half radians.
-    pub cost: f64,
-    pub met: bool,
 }
 
 /// A candidate answer among restarts.
@@ -156,7 +141,7 @@ impl Run {
     }
 
     /// Runs forward kinematics and measures the residuals.
-    pub fn measure(&mut self, bias: Bias) -> Descent {
+    pub fn measure(&mut self, bias: Bias) -> Measured {
         self.figure.forward();
         let (mut cost, mut met) = residuals(&self.tasks, self.priority, &self.figure, &mut self.residuals);
         self.imbalance = Vec2::ZERO;
@@ -169,7 +154,7 @@ impl Run {
             cost += self.zones.cost(&self.tasks, &self.figure.frames, self.priority);
             met &= !self.zones.in_zone(&self.tasks, &self.figure.frames);
         }
-        Descent { cost: cost + self.bias_cost(bias), met }
+        Measured { cost: cost + self.bias_cost(bias), met }
     }
 
     /// Whether all tasks are met, or are as close as soft zones allow. Frames must be up to date.
@@ -212,8 +197,8 @@ impl Run {
     }
 
     /// Descends until all tasks are met, `max_steps` steps are made or the cost stalls. Never increases the cost. Returns
-    /// the number of steps and the outcome.
-    pub fn descend(&mut self, max_steps: u32, bias: Bias, patience: Patience) -> (u32, Descent) {
+    /// the number of steps and the last measure.
+    pub fn descend(&mut self, max_steps: u32, bias: Bias, patience: Patience) -> (u32, Measured) {
         let all = bias.posture > 0.0 || self.balance.is_active(self.priority);
         // A limb with a pole is in the joint-by-joint recursion, so its soft zone is a row.
         let coupled = self.balance.is_active(self.priority)
@@ -227,65 +212,59 @@ impl Run {
             self.recursion.hold_root();
         }
         self.balance.engaged = false;
-        let mut factor = INITIAL_DAMPING;
-        let mut outcome = self.measure(bias);
-        let (mut steps, mut slow, mut moved) = (0, 0, false);
-        while steps < max_steps && !(patience.until_met && outcome.met) {
-            self.figure.keep(Kept::Step);
-            self.rows.clear();
-            for (task, residual) in self.tasks.iter().zip(&self.residuals) {
-                if task.other != NONE && task.priority <= self.priority {
-                    task.rows(&self.figure.frames, *residual, &mut self.rows);
-                }
-            }
-            // After the centre of mass was outside, its rows also hold it inside, so that the next step does not move it out
-            // again.
-            self.balance.engaged |= self.imbalance != Vec2::ZERO;
-            if self.balance.is_active(self.priority) && self.balance.engaged {
-                let w = crate::math64::sqrt(self.balance.weight);
-                for (axis, e) in self.balance.across().into_iter().zip(self.imbalance.to_array()) {
-                    let force = wide(axis).map(|c| w * c);
-                    self.rows.push(Row { on: Bodies::All(force), other: None, residual: w * f64::from(e) });
-                }
-            }
-            self.zones.update_barriers(&self.tasks, &self.figure.frames, self.priority);
-            let apart = |b: &&Barrier| !self.recursion.in_limb(b.limb.to);
-            self.rows.extend(self.zones.barriers.iter().filter(apart).map(Barrier::row));
-            let damping = factor * outcome.cost + MIN_DAMPING;
-            let input = StepInput {
-                tasks: &self.tasks,
-                priority: self.priority,
-                residuals: &self.residuals,
-                bends: &self.bends,
-                barriers: &self.zones.barriers,
-                rows: &self.rows,
-                masses: &self.balance.masses,
-            };
-            if !self.recursion.step(&mut self.figure, input, damping, bias) {
-                self.figure.restore(Kept::Step);
-                break;
-            }
-            steps += 1;
-            core::mem::swap(&mut self.previous, &mut self.residuals);
-            let previous_imbalance = self.imbalance;
-            let now = self.measure(bias);
-            if now.cost < outcome.cost {
-                slow = if now.cost > patience.share * outcome.cost { slow + 1 } else { 0 };
-                (outcome, moved) = (now, true);
-                factor *= 0.25;
-            } else {
-                self.figure.restore(Kept::Step);
-                self.figure.forward();
-                core::mem::swap(&mut self.previous, &mut self.residuals);
-                self.imbalance = previous_imbalance;
-                factor = (factor * 8.0).max(1e-3);
-                slow += 1;
-            }
-            if slow > patience.steps && (moved || patience.until_met || factor > 10.0) {
-                break;
+        let mut descent = Descent::new(self.measure(bias), INITIAL_DAMPING);
+        let step = |run: &mut Self, factor, cost| run.step(factor * cost + MIN_DAMPING, bias);
+        let steps = descent.run(self, max_steps, patience, step, Self::undo);
+        (steps, descent.now)
+    }
+
+    /// Makes a step and measures where it leads. `None`, and the state before, where the step is not finite.
+    fn step(&mut self, damping: f64, bias: Bias) -> Option<Measured> {
+        let Self { figure, tasks, bends, balance, zones, rows, recursion, residuals, .. } = self;
+        let priority = self.priority;
+        self.previous_imbalance = self.imbalance;
+        figure.keep(Kept::Step);
+        rows.clear();
+        for (task, residual) in tasks.iter().zip(&*residuals) {
+            if task.other != NONE && task.priority <= priority {
+                task.rows(&figure.frames, *residual, rows);
             }
         }
-        (steps, outcome)
+        // After the centre of mass was outside, its rows also hold it inside, so that the next step does not move it out
+        // again.
+        balance.engaged |= self.imbalance != Vec2::ZERO;
+        if balance.is_active(priority) && balance.engaged {
+            let w = crate::math64::sqrt(balance.weight);
+            for (axis, e) in balance.across().into_iter().zip(self.imbalance.to_array()) {
+                let force = wide(axis).map(|c| w * c);
+                rows.push(Row { on: Bodies::All(force), other: None, residual: w * f64::from(e) });
+            }
+        }
+        zones.update_barriers(tasks, &figure.frames, priority);
+        let apart = |b: &&Barrier| !recursion.in_limb(b.limb.to);
+        rows.extend(zones.barriers.iter().filter(apart).map(Barrier::row));
+        let input = StepInput {
+            tasks,
+            priority,
+            residuals,
+            bends,
+            barriers: &zones.barriers,
+            rows,
+            masses: &balance.masses,
+        };
+        if !recursion.step(figure, input, damping, bias) {
+            figure.restore(Kept::Step);
+            return None;
+        }
+        core::mem::swap(&mut self.previous, &mut self.residuals);
+        Some(self.measure(bias))
+    }
+
+    fn undo(&mut self) {
+        self.figure.restore(Kept::Step);
+        self.figure.forward();
+        core::mem::swap(&mut self.previous, &mut self.residuals);
+        self.imbalance = self.previous_imbalance;
     }
 
     /// Cost of each priority including the higher ones, and whether all their tasks are met.

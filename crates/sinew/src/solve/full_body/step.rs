@@ -11,7 +11,7 @@ use super::{
     bend::Bend,
     bias::Bias,
     column::{self, Column, Joint, Kind, State},
-    cost::{BallDofs, QuadraticCost, Twist, add, chord, dot, scale, wide},
+    cost::{BallDofs, QuadraticCost, Twist, add, dot, scale, wide},
     couple::Coupling,
     figure_state::{FigureState, NONE, Node, Turns, empty},
     limb::Limb,
@@ -438,9 +438,13 @@ fn limb_inward(
         let (body, node, frame) = (&mut bodies[i], &figure.nodes[i], &figure.frames[i]);
         if body.moves {
             limb.set_arm(frame.at);
-            let ActiveSet { count, free_ball, .. } = body.active;
+            let ActiveSet { free_ball, .. } = body.active;
             let translates = node.parent == NONE && bias.root.is_some();
-            body.plain = free_ball && count == 0 && !body.beyond_ball && !translates && bias.posture == 0.0;
+            body.plain = free_ball
+                && body.active.normals.is_empty()
+                && !body.beyond_ball
+                && !translates
+                && bias.posture == 0.0;
             if body.plain {
                 limb.add_ball(&mut balls[i], damping * node.motion_weight);
             } else {
@@ -540,7 +544,7 @@ fn limb_apply(
 }
 
 /// The local rotation after a rotation in model space by the Cayley map. `base` is the parent's orientation.
-#[inline(always)]
+#[inline]
 fn turned(rotation: Quat, base: Quat, [x, y, z]: [f64; 3]) -> Quat {
     let step = Vec3::new(x as f32, y as f32, z as f32);
     if step == Vec3::ZERO {
@@ -554,7 +558,7 @@ fn turned(rotation: Quat, base: Quat, [x, y, z]: [f64; 3]) -> Quat {
 
 impl Body {
     /// The joint, ready for its dofs to be eliminated.
-    #[inline(always)]
+    #[inline]
     fn joint<'a>(
         &'a mut self,
         node: &'a Node,
@@ -589,15 +593,7 @@ impl Body {
                 let wanted = turned(node.rotation, base, step);
                 let next = node.no_further(node.limits.clamp(wanted));
                 node.rotation = next;
-                if next != wanted {
-                    // Rotation that the limit removed.
-                    let taken = chord(math::mul(wanted, math::conjugate(next)));
-                    let size = math::sqrt(taken.length_squared());
-                    // A smaller one comes from clamping along a curved limit and is not its normal.
-                    if size > 0.02 * math::sqrt(dot(step, step) as f32) + 1e-7 {
-                        self.active.add_normal(taken / size);
-                    }
-                }
+                self.active.normals.add(wanted, next, math::sqrt(dot(step, step) as f32));
             }
             columns = &columns[6..];
         }

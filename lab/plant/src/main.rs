@@ -3,7 +3,7 @@
 //!
 //!     cargo run --release -p plant -- [--only WORD]... [--csv] [--details]
 //!
-//! Exit code 1 if a bound is missed. `--help` lists all options.
+//! Exit code 1 if a bound is missed, for clips that the planner was not made for only with `--strict`. `--help` lists all options.
 
 mod accessor;
 mod bvh;
@@ -29,7 +29,7 @@ use std::{
     process::{Command, ExitCode},
 };
 
-use cases::{CASES, Case, GROUNDS, GroundCase};
+use cases::{CASES, Case, GROUNDS, GroundCase, Set};
 use figure::Figure;
 use ground::Ground;
 use scene::Scene;
@@ -38,6 +38,9 @@ const HELP: &str = "\
 Plants each clip on each ground with `sinew plant` and measures the written files.
 
   --only WORD    only rows whose \"clip ground\" contain WORD; repeat it for rows that contain all
+  --set NAME     only clips for `choosing` constants, or only those for `judging`
+  --strict       count the misses of every clip in the exit code, not only of those that the present
+                 planner was made for. It will become the default
   --csv          print comma-separated values
   --details      under each row: size and soles, time and value of each maximum (metres), share of
                  contacts not planted by reason, and data that differs
@@ -55,6 +58,8 @@ Plants each clip on each ground with `sinew plant` and measures the written file
 #[derive(Default)]
 struct Options {
     only: Vec<String>,
+    set: Option<Set>,
+    strict: bool,
     csv: bool,
     details: bool,
     trace: Option<(f64, f64)>,
@@ -74,6 +79,8 @@ impl Options {
             let mut value = || words.next().ok_or_else(|| format!("{word} wants a value"));
             match word.as_str() {
                 "--only" => o.only.push(value()?),
+                "--set" => o.set = Some(set(&value()?)?),
+                "--strict" => o.strict = true,
                 "--csv" => o.csv = true,
                 "--details" => o.details = true,
                 "--trace" => o.trace = Some(span(&value()?)?),
@@ -89,6 +96,12 @@ impl Options {
         }
         Ok(Some(o))
     }
+}
+
+/// A set of clips by its name.
+fn set(word: &str) -> Result<Set, String> {
+    let named = [Set::Choosing, Set::Judging].into_iter().find(|s| s.name() == word);
+    named.ok_or_else(|| format!("--set wants choosing or judging, not {word:?}"))
 }
 
 /// A span of seconds, `A..B`.
@@ -151,29 +164,40 @@ fn run(options: &Options) -> Result<bool, String> {
         None => build(&repository)?,
     };
     println!("{}", table::head(options.csv));
-    let (mut rows, mut held) = (0, 0);
+    let (mut rows, mut held, mut counted) = (0, 0, 0);
     let mut misses = BTreeMap::new();
     for case in CASES {
         for ground in GROUNDS {
             let label = format!("{} {}", case.name, ground.name);
-            if !options.only.iter().all(|w| label.contains(w.as_str())) {
+            if !options.only.iter().all(|w| label.contains(w.as_str()))
+                || options.set.is_some_and(|s| s != case.set)
+            {
                 continue;
             }
             rows += 1;
+            let counts = options.strict || !case.strict;
+            let tell = |value: &str, holds: bool| {
+                if counts {
+                    bounds::bound(&label, "every column", value, holds);
+                }
+            };
             let file = out.join(format!("{}-{}.glb", case.name, ground.name));
             let planted = if options.measure { Ok(()) } else { plant(&sinew, case, ground, &data, &file) };
             match planted.and_then(|()| judge(options, case, ground, &file, &data)) {
                 Ok(missed) => {
-                    bounds::bound(&label, "every column", missed.join(", "), missed.is_empty());
+                    tell(&missed.join(", "), missed.is_empty());
+                    counted += usize::from(counts && !missed.is_empty());
                     held += usize::from(missed.is_empty());
                     missed.into_iter().for_each(|m| *misses.entry(m).or_insert(0) += 1);
                 }
-                Err(e) if options.csv => {
-                    println!("{},{},\"{}\"", case.name, ground.name, e.replace('"', "'"))
-                }
                 Err(e) => {
-                    bounds::bound(&label, "every column", &e, false);
-                    println!("{:<15}{:<18}{e} !", case.name, ground.name);
+                    tell(&e, false);
+                    counted += usize::from(counts);
+                    if options.csv {
+                        println!("{},{},\"{}\"", case.name, ground.name, e.replace('"', "'"));
+                    } else {
+                        println!("{:<15}{:<18}{e} !", case.name, ground.name);
+                    }
                 }
             }
         }
@@ -184,8 +208,11 @@ fn run(options: &Options) -> Result<bool, String> {
     if !options.csv {
         println!("\n{held} of {rows} rows hold every bound");
         misses.iter().for_each(|(column, n)| println!("    {n:>3} miss {column}"));
+        if held < rows && counted == 0 {
+            println!("    (of clips that count with --strict only)");
+        }
     }
-    Ok(held == rows)
+    Ok(counted == 0)
 }
 
 /// Builds the command; returns its path.

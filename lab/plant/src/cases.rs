@@ -42,7 +42,6 @@ pub struct Case {
     /// The legs.
     pub legs: Names,
     /// The joint at the trunk's upper end.
-    #[expect(dead_code, reason = "for the lean of the trunk")]
     pub neck: Joint,
     /// Whether a missed bound counts only with `--strict`: the present planner was not made for the clip.
     pub strict: bool,
@@ -50,11 +49,28 @@ pub struct Case {
     pub motion: f64,
 }
 
+/// What a row is measured for besides contact and naturalness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Nothing.
+    Plain,
+    /// The floor that clips are made for.
+    Flat,
+    /// Stairs on which people were measured; down or up. For the walks of `on_real_stairs`.
+    RealStairs { down: bool },
+    /// Any ground, planted without influence. Contact is not measured.
+    Unchanged,
+}
+
 /// A ground and what may happen on it.
 pub struct GroundCase {
     /// Name in the table.
     pub name: &'static str,
-    /// The command's options.
+    /// What is measured.
+    pub kind: Kind,
+    /// Whether a missed bound counts only with `--strict`.
+    pub strict: bool,
+    /// The command's options, with the ground first; an empty one stands for a file that is made for the walk.
     pub arguments: &'static [&'static str],
     /// Largest allowed ratio of the knees' accelerations, planted to given; none where it is only reported.
     pub knee: Option<f64>,
@@ -201,30 +217,52 @@ pub const CASES: &[Case] = &[
 
 /// Every ground of the list. The terrain's name stands for its file.
 pub const GROUNDS: &[GroundCase] = &[
-    GroundCase { name: "stairs", arguments: &["stairs"], knee: Some(4.0), hips: None },
-    GroundCase { name: "stairs-down", arguments: &["stairs-down"], knee: Some(4.0), hips: None },
-    GroundCase { name: "steep-stairs", arguments: &["steep-stairs"], knee: None, hips: None },
-    GroundCase { name: "steep-stairs-down", arguments: &["steep-stairs-down"], knee: None, hips: None },
-    GroundCase { name: "slope", arguments: &["slope"], knee: Some(2.0), hips: Some(0.65) },
-    GroundCase { name: "slope-down", arguments: &["slope-down"], knee: Some(2.0), hips: Some(0.65) },
-    GroundCase { name: "rough", arguments: &["rough"], knee: Some(2.0), hips: Some(0.8) },
+    GroundCase { knee: Some(4.0), hips: None, ..ground("stairs", &["stairs"]) },
+    GroundCase { knee: Some(4.0), hips: None, ..ground("stairs-down", &["stairs-down"]) },
+    GroundCase { knee: None, hips: None, ..ground("steep-stairs", &["steep-stairs"]) },
+    GroundCase { knee: None, hips: None, ..ground("steep-stairs-down", &["steep-stairs-down"]) },
+    GroundCase { knee: Some(2.0), hips: Some(0.65), ..ground("slope", &["slope"]) },
+    GroundCase { knee: Some(2.0), hips: Some(0.65), ..ground("slope-down", &["slope-down"]) },
+    GroundCase { knee: Some(2.0), hips: Some(0.8), ..ground("rough", &["rough"]) },
     // Ten metres square as it is, with hills of up to a metre, but a corner of it is not there: three times that, and moved,
     // so that every walk of the list is on its hills from end to end.
     GroundCase {
-        name: "terrain",
-        arguments: &[TERRAIN, "--ground-scale", "3", "--ground-at=7.5,0,-6"],
         knee: Some(2.0),
         // Its hills have dips and ridges within a stride.
         hips: Some(0.55),
+        ..ground("terrain", &[TERRAIN, "--ground-scale", "3", "--ground-at=7.5,0,-6"])
     },
+    GroundCase {
+        kind: Kind::Flat,
+        strict: true,
+        knee: Some(2.0),
+        hips: Some(0.8),
+        ..ground("flat", &["flat"])
+    },
+    GroundCase {
+        kind: Kind::RealStairs { down: false },
+        strict: true,
+        ..ground("real-stairs", &["", "--stride", "1"])
+    },
+    GroundCase {
+        kind: Kind::RealStairs { down: true },
+        strict: true,
+        ..ground("real-stairs-down", &["", "--stride", "1"])
+    },
+    GroundCase { kind: Kind::Unchanged, strict: true, ..ground("weight-0", &["stairs", "--weight", "0"]) },
 ];
+
+/// A ground whose bounds on knees and hips are only reported.
+const fn ground(name: &'static str, arguments: &'static [&'static str]) -> GroundCase {
+    GroundCase { name, kind: Kind::Plain, strict: false, arguments, knee: None, hips: None }
+}
 
 /// The terrain's file inside the data folder.
 const TERRAIN: &str = "gltf/terrain_bevy.glb";
 
 impl Case {
-    /// Arguments of `sinew` for this clip on a ground.
-    pub fn arguments(&self, ground: &GroundCase, data: &Path, out: &Path, report: &Path) -> Vec<PathBuf> {
+    /// Arguments of `sinew` for this clip on a ground. `made` is a ground that was made for the walk.
+    pub fn arguments(&self, ground: &[&str], data: &Path, made: &Path, out: &Path) -> Vec<PathBuf> {
         let mut a: Vec<PathBuf> = vec!["plant".into()];
         a.extend(self.file.map(|f| data.join(f)));
         if let Some(clip) = self.clip {
@@ -234,13 +272,27 @@ impl Case {
             a.extend(["--scale".into(), scale.to_string().into()]);
         }
         a.push("--ground".into());
-        a.extend(ground.arguments.iter().map(|g| if *g == TERRAIN { data.join(g) } else { (*g).into() }));
-        a.extend(["-o".into(), out.into(), "--report".into(), report.into()]);
+        a.extend(ground.iter().map(|g| match *g {
+            TERRAIN => data.join(g),
+            "" => made.into(),
+            _ => (*g).into(),
+        }));
+        a.extend(["-o".into(), out.into(), "--report".into(), out.with_extension("json")]);
         if self.file.is_none() {
             // By default the sample's picture goes to the folder that the lab is run in.
             a.extend(["--picture".into(), out.with_extension("png")]);
         }
         a
+    }
+
+    /// Whether the clip is one of the walks that people on stairs are compared with.
+    pub fn on_real_stairs(&self) -> bool {
+        ["sample", "cmu-walk"].contains(&self.name)
+    }
+
+    /// Whether the clip is planted on a ground of the list.
+    pub fn is_on(&self, ground: &GroundCase) -> bool {
+        !matches!(ground.kind, Kind::RealStairs { .. }) || self.on_real_stairs()
     }
 
     /// Whether the given file has joints and no mesh.

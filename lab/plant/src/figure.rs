@@ -15,6 +15,17 @@ pub enum Joint {
     Index(usize),
 }
 
+impl Joint {
+    /// Its node in a written file.
+    pub fn find(self, scene: &Scene) -> Result<usize, String> {
+        match self {
+            Self::Name(n) => scene.named(n).ok_or_else(|| format!("no joint {n:?} in the written file")),
+            Self::Index(i) if i < scene.names.len() => Ok(i),
+            Self::Index(i) => Err(format!("no node {i} in the written file")),
+        }
+    }
+}
+
 /// The joints of one leg: thigh, shin, foot, toes.
 #[derive(Clone, Debug)]
 pub struct Leg {
@@ -58,11 +69,7 @@ impl Figure {
     pub fn new(scene: &Scene, names: &Names, bare: bool) -> Result<Self, String> {
         let worlds = scene.worlds(&scene.rest);
         let at = |n: usize| worlds[n].translation;
-        let find = |j: Joint| match j {
-            Joint::Name(n) => scene.named(n).ok_or_else(|| format!("no joint {n:?} in the written file")),
-            Joint::Index(i) if i < worlds.len() => Ok(i),
-            Joint::Index(i) => Err(format!("no node {i} in the written file")),
-        };
+        let find = |j: Joint| j.find(scene);
         let skin = if bare { Vec::new() } else { skin(scene)? };
         let mut found = Vec::new();
         for leg in names {

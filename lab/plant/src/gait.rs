@@ -15,12 +15,13 @@ pub struct Sole {
 
 impl Sole {
     /// Heel, ball, tip and what lies between heel and ball.
-    fn points(&self) -> impl Iterator<Item = V3> {
+    pub fn points(&self) -> impl Iterator<Item = V3> {
         let (heel, ball, tip) = (self.heel, self.ball, self.tip);
         (0..5).map(move |i| heel.lerp(ball, 0.25 * f64::from(i))).chain([tip])
     }
 
-    fn lowest(&self) -> f64 {
+    /// Height of the lowest of these points.
+    pub fn lowest(&self) -> f64 {
         self.points().map(|p| p.y).fold(f64::MAX, f64::min)
     }
 }

@@ -99,6 +99,14 @@ pub fn quat_unit(q: Quat) -> Quat {
     if n > 1e-12 { q.map(|c| c / n) } else { [0.0, 0.0, 0.0, 1.0] }
 }
 
+/// Angle of the turn between two unit quaternions in radians.
+pub fn quat_angle(a: Quat, b: Quat) -> f64 {
+    let (a, b) = (quat_unit(a), quat_unit(b));
+    let dot: f64 = a.iter().zip(b).map(|(x, y)| x * y).sum();
+    let apart: f64 = a.iter().zip(b).map(|(x, y)| (x - y * dot.signum()).powi(2)).sum();
+    4.0 * (0.5 * apart.sqrt()).min(1.0).asin()
+}
+
 /// Spherical interpolation by the shorter way, as glTF's linear rotation tracks ask.
 pub fn slerp(a: Quat, b: Quat, t: f64) -> Quat {
     let dot: f64 = a.iter().zip(b).map(|(x, y)| x * y).sum();

@@ -273,7 +273,7 @@ pub fn trace(
 }
 
 /// Key times of the planted clip: those of its densest track that moves a leg.
-fn key_times(clip: &Clip, figure: &Figure) -> Result<Vec<f64>, String> {
+pub fn key_times(clip: &Clip, figure: &Figure) -> Result<Vec<f64>, String> {
     let joints: Vec<usize> = figure.legs.iter().flat_map(|l| l.joints).collect();
     let densest = clip.channels.iter().filter(|c| joints.contains(&c.node)).max_by_key(|c| c.times.len());
     let times = densest.ok_or("the planted animation moves no leg")?.times.clone();
@@ -306,7 +306,7 @@ fn stance(scene: &Scene, clip: &Clip, t: f64, moved: V3, leg: &Leg) -> Stance {
 }
 
 /// Height above a point up to which ground counts as the ground under it, in leg lengths.
-const REACH: f64 = 0.5;
+pub const REACH: f64 = 0.5;
 
 impl Measures {
     /// Measures the lowest hips. `hips` are those of each leg, planted and given, at each key; `floor` is the clip's.
@@ -516,7 +516,7 @@ impl Tally {
 }
 
 /// A percentile of sorted samples, on the straight line between the two nearest.
-fn percentile(sorted: &[f64], share: f64) -> f64 {
+pub fn percentile(sorted: &[f64], share: f64) -> f64 {
     let place = share * sorted.len().saturating_sub(1) as f64;
     let at = |i: usize| sorted.get(i).or(sorted.last()).copied().unwrap_or(0.0);
     let (low, high) = (at(place as usize), at(place as usize + 1));

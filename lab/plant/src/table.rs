@@ -66,7 +66,7 @@ const COLUMNS: &[Column] = &[
 ];
 
 /// Width of the first two columns.
-const NAMES: [usize; 2] = [15, 18];
+const NAMES: [usize; 2] = [17, 18];
 /// Width of the others, which holds the head and a value with its mark.
 const WIDTH: usize = 10;
 
@@ -86,6 +86,15 @@ pub fn head(csv: bool) -> String {
     let heads = line(["clip", "ground"], |c| c.head, "same");
     let bounds = line(["", "bound"], |c| c.bound, "yes");
     format!("{heads}\n{bounds}\n{}", "-".repeat(heads.len()))
+}
+
+/// A row that could not be measured.
+pub fn error(csv: bool, clip: &str, ground: &str, error: &str) -> String {
+    if csv {
+        format!("{clip},{ground},\"{}\"", error.replace('"', "'"))
+    } else {
+        format!("{clip:<a$}{ground:<b$}{error} !", a = NAMES[0], b = NAMES[1])
+    }
 }
 
 /// A row, and the columns whose bounds are missed. `differences` counts what of the given file did not

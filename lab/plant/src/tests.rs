@@ -11,22 +11,49 @@ use crate::{
     scene::Scene,
 };
 
-/// A clip to be written: where the hips and the left shin's offset are at each key, and how long a key lasts.
-struct Motion {
+/// A clip to be written: the place of the hips at each key, the left shin's offset, and what other nodes do.
+pub struct Motion {
     hips: Vec<[f64; 3]>,
     shin: [f64; 3],
+    /// Nodes with their rotations at each key.
+    pub turns: Vec<(usize, Vec<[f64; 4]>)>,
+    /// The neck's place at each key, if it moves.
+    pub neck: Vec<[f64; 3]>,
 }
 
 /// Keys a second.
 const RATE: f64 = 60.0;
+/// The left thigh's node.
+pub const THIGH: usize = 1;
+/// The left shin's.
+pub const SHIN_NODE: usize = 2;
+/// The left foot's.
+pub const FOOT: usize = 3;
+/// The right thigh's.
+pub const RIGHT_THIGH: usize = 5;
 /// Offset of the shins from the thighs in the rest pose. A little forward, so that the knee is bent.
 const SHIN: [f64; 3] = [0.0, -0.45, 0.05];
 
 impl Motion {
     /// Hips at a place of each key's time; one second and a key.
-    fn new(hips: impl Fn(f64) -> [f64; 3]) -> Self {
-        Self { hips: (0..=RATE as usize).map(|i| hips(i as f64 / RATE)).collect(), shin: SHIN }
+    pub fn new(hips: impl Fn(f64) -> [f64; 3]) -> Self {
+        Self { hips: at_keys(hips), shin: SHIN, turns: Vec::new(), neck: Vec::new() }
     }
+
+    /// The same with a node that is turned about X by an angle in radians.
+    pub fn turned(mut self, node: usize, angle: impl Fn(f64) -> f64) -> Self {
+        let turn = |t| {
+            let (s, c) = (0.5 * angle(t)).sin_cos();
+            [s, 0.0, 0.0, c]
+        };
+        self.turns.push((node, at_keys(turn)));
+        self
+    }
+}
+
+/// A value of each key's time; one second and a key.
+pub fn at_keys<T>(of: impl Fn(f64) -> T) -> Vec<T> {
+    (0..=RATE as usize).map(|i| of(i as f64 / RATE)).collect()
 }
 
 /// Parts of a GLB that grow together.
@@ -57,11 +84,19 @@ impl Parts {
         let input = self.add(&times, "SCALAR", 1);
         let hips = self.add(motion.hips.as_flattened(), "VEC3", 3);
         let shin = self.add(vec![motion.shin; times.len()].as_flattened(), "VEC3", 3);
-        let target = |node: usize| json!({"node": node, "path": "translation"});
+        let mut tracks = vec![(0, "translation", hips), (2, "translation", shin)];
+        for (node, turns) in &motion.turns {
+            tracks.push((*node, "rotation", self.add(turns.as_flattened(), "VEC4", 4)));
+        }
+        if !motion.neck.is_empty() {
+            tracks.push((9, "translation", self.add(motion.neck.as_flattened(), "VEC3", 3)));
+        }
+        let sampler = |output: usize| json!({"input": input, "output": output});
+        let channel = |sampler: usize, node: usize, path: &str| json!({"sampler": sampler, "target": {"node": node, "path": path}});
         let mut a = json!({
             "name": name,
-            "samplers": [{"input": input, "output": hips}, {"input": input, "output": shin}],
-            "channels": [{"sampler": 0, "target": target(0)}, {"sampler": 1, "target": target(2)}],
+            "samplers": tracks.iter().map(|t| sampler(t.2)).collect::<Vec<_>>(),
+            "channels": tracks.iter().enumerate().map(|(i, t)| channel(i, t.0, t.1)).collect::<Vec<_>>(),
         });
         if let Some(extras) = extras {
             a["extras"] = json!({"sinew": extras});
@@ -70,8 +105,8 @@ impl Parts {
     }
 }
 
-/// A figure of two legs, one metre and its toes on a floor of height 0, with a clip and, if asked, a planted one.
-fn file(given: &Motion, planted: Option<(&Motion, Value)>) -> Scene {
+/// A figure of two legs and a neck in the air, one metre to its hips and its toes on a floor of height 0, with a clip and, if asked, a planted one.
+pub fn file(given: &Motion, planted: Option<(&Motion, Value)>) -> Scene {
     let mut parts = Parts::default();
     let mut animations = vec![parts.animation("walk", given, None)];
     if let Some((motion, note)) = planted {
@@ -88,8 +123,10 @@ fn file(given: &Motion, planted: Option<(&Motion, Value)>) -> Scene {
     let mut nodes = vec![json!({"name": "hips", "translation": [0.0, 1.0, 0.0], "children": [1, 5]})];
     nodes.extend(leg(1, "L", 0.1));
     nodes.extend(leg(5, "R", -0.1));
+    // Not below the hips, so that it counts for nothing but the trunk.
+    nodes.push(json!({"name": "neck", "translation": [0.0, 1.5, 0.0]}));
     let document = json!({
-        "asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}], "nodes": nodes, "animations": animations,
+        "asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0, 9]}], "nodes": nodes, "animations": animations,
         "buffers": [{"byteLength": parts.bytes.len()}], "bufferViews": parts.views, "accessors": parts.accessors,
     });
     let mut text = document.to_string().into_bytes();
@@ -108,7 +145,7 @@ fn file(given: &Motion, planted: Option<(&Motion, Value)>) -> Scene {
 }
 
 /// A note that claims heels and balls from 0 s to `to`.
-fn note(to: f64, travel: [f64; 3]) -> Value {
+pub fn note(to: f64, travel: [f64; 3]) -> Value {
     let points = [("left", "heel"), ("left", "ball"), ("right", "heel"), ("right", "ball")];
     let plants: Vec<Value> = points
         .iter()
@@ -117,24 +154,29 @@ fn note(to: f64, travel: [f64; 3]) -> Value {
     json!({"source": "walk", "cycles": 1, "cycle_duration": 1.0, "travel": travel, "start": 0.0, "plants": plants, "unplanted": []})
 }
 
-fn flat() -> Ground {
+pub fn flat() -> Ground {
     Ground::new(quad(v3(-9.0, 0.0, -9.0), v3(-9.0, 0.0, 9.0), v3(9.0, 0.0, 9.0), v3(9.0, 0.0, -9.0)).to_vec())
 }
 
-fn judged(given: &Motion, planted: &Motion, note: Value, ground: &Ground) -> Measures {
+/// The figure of `file`.
+pub fn figure(scene: &Scene) -> Figure {
     let names = ["L", "R"].map(|s| match s {
         "L" => [Name("thigh.L"), Name("shin.L"), Name("foot.L"), Name("toes.L")],
         _ => [Name("thigh.R"), Name("shin.R"), Name("foot.R"), Name("toes.R")],
     });
+    Figure::new(scene, &names, true).unwrap()
+}
+
+fn judged(given: &Motion, planted: &Motion, note: Value, ground: &Ground) -> Measures {
     let scene = file(given, Some((planted, note)));
-    let figure = Figure::new(&scene, &names, true).unwrap();
+    let figure = figure(&scene);
     assert!(
         (figure.height - 1.0).abs() < 1e-6 && (figure.legs[0].length - 2.0 * 0.205_f64.sqrt()).abs() < 1e-6
     );
     measure(&scene, &figure, ground, 0.0).unwrap()
 }
 
-fn close(a: f64, b: f64) {
+pub fn close(a: f64, b: f64) {
     assert!((a - b).abs() < 1e-6, "{a} is not {b}");
 }
 
@@ -233,8 +275,6 @@ fn what_is_no_number_is_an_error() {
     let mut bad = Motion::new(|_| [0.0, 1.0, 0.0]);
     bad.hips[3][0] = f64::NAN;
     let scene = file(&still, Some((&bad, note(1.0, [0.0; 3]))));
-    let legs = [["thigh.L", "shin.L", "foot.L", "toes.L"], ["thigh.R", "shin.R", "foot.R", "toes.R"]]
-        .map(|l| l.map(Name));
-    let figure = Figure::new(&scene, &legs, true).unwrap();
+    let figure = figure(&scene);
     assert!(measure(&scene, &figure, &flat(), 0.0).unwrap_err().contains("not finite"));
 }

@@ -67,6 +67,28 @@ impl Channel {
         Place { a, b, u, dt }
     }
 
+    /// The numbers of a key.
+    pub fn key(&self, k: usize) -> Vec<f64> {
+        let k = if self.interpolation == Interpolation::CubicSpline { 3 * k + 1 } else { k };
+        match &self.values {
+            Values::Translation(v) | Values::Scale(v) => vec![v[k].x, v[k].y, v[k].z],
+            Values::Rotation(q) => q[k].to_vec(),
+            Values::Weights => Vec::new(),
+        }
+    }
+
+    /// The numbers at a time.
+    pub fn at(&self, t: f64) -> Vec<f64> {
+        match &self.values {
+            Values::Translation(_) | Values::Scale(_) => {
+                let v = self.vector(t);
+                vec![v.x, v.y, v.z]
+            }
+            Values::Rotation(_) => self.rotation(t).to_vec(),
+            Values::Weights => Vec::new(),
+        }
+    }
+
     /// A translation or a scale at a time.
     pub fn vector(&self, t: f64) -> V3 {
         let (Values::Translation(v) | Values::Scale(v)) = &self.values else { return V3::ZERO };

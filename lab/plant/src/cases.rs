@@ -249,7 +249,11 @@ pub const GROUNDS: &[GroundCase] = &[
         strict: true,
         ..ground("real-stairs-down", &["", "--stride", "1"])
     },
-    GroundCase { kind: Kind::Unchanged, strict: true, ..ground("weight-0", &["stairs", "--weight", "0"]) },
+    GroundCase {
+        kind: Kind::Unchanged,
+        strict: true,
+        ..ground("weight-0", &["stairs", "--weight", "0", "--stride", "keep"])
+    },
 ];
 
 /// A ground whose bounds on knees and hips are only reported.

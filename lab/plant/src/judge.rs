@@ -73,10 +73,11 @@ pub fn judge(
         details(&figure, &measures);
         differences.iter().flatten().for_each(|d| println!("    {d}"));
     }
-    Ok(Verdict {
-        missed,
-        row: Row::of(case, ground, naturalness(&motion, &scene, &floor, ground, &measures)),
-    })
+    let row = Row::of(case, ground, naturalness(&motion, &scene, &floor, ground, &measures));
+    if options.details && !options.csv {
+        row.details().for_each(|line| println!("    {line}"));
+    }
+    Ok(Verdict { missed, row })
 }
 
 /// The tables of naturalness that a row is in.

@@ -132,6 +132,12 @@ impl Row {
     pub fn missed(&self) -> Vec<&'static str> {
         self.tables.iter().flat_map(|t| t.1.iter()).filter(|m| m.missed()).map(|m| m.name).collect()
     }
+
+    /// Each measure with its time, in words.
+    pub fn details(&self) -> impl Iterator<Item = String> {
+        let marks = self.tables.iter().flat_map(|(table, marks)| marks.iter().map(move |m| (table, m)));
+        marks.map(|(table, m)| format!("{table}: {:<13}{:<15}at {:.3} s", m.name, m.cell(), m.time))
+    }
 }
 
 /// The tables' names in the order of their first rows.

@@ -118,7 +118,7 @@ impl Note {
         times
     }
 
-    /// Travel of the figure until a time.
+    /// Travel of the figure until a time, before a stride scales it: contacts are those of the clip as it is.
     pub fn travelled(&self, t: f64) -> V3 {
         v3(self.travel[0], self.travel[1], self.travel[2]) * t
     }

@@ -16,7 +16,8 @@ Plants each clip on each ground with `sinew plant` and measures the written file
                  default
   --csv          print comma-separated values: a line for each row, then one for each measure of naturalness
   --details      under each row: size and soles, time and value of each maximum (metres), share of
-                 contacts not planted by reason, and data that differs
+                 contacts not planted by reason, data that differs, and the time of each measure of
+                 naturalness
   --trace A..B   under each row: hips, heels, balls and toes at the keys from A to B seconds, each with
                  its height above the ground and its depth inside; a star marks contact
   --strips       draw a film strip of each row beside its written file, from the side and from the front:

@@ -138,7 +138,7 @@ impl Motion {
         };
         Ok(Self {
             rounds: times.iter().map(round).collect(),
-            first: times.partition_point(|t| *t < motion),
+            first: times.partition_point(|t| *t < motion).min(times.len() - 1),
             key: key_spacing(&key_times(&source, figure)?),
             scale: LEG / leg,
             reach: REACH * leg,

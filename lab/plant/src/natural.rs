@@ -5,6 +5,8 @@
 //! - A clip's *own* value is that of both legs together, over the first round that was planted.
 //! - The time over which an acceleration is measured is rounded to whole samples of 1/120 s. A difference is not judged
 //!   within two samples of where the clip's own exceeds its 99th percentile (for knees: of the same knee), nor of a seam.
+//!   Angles are judged at every sample, as a clip's own are the most that it has.
+//! - An ankle's *end*, where it may hold a heel up, is its hard bound: the larger of 34 degrees and own + 8.
 //! - What a step asks of a knee, it asks of both knees from the start of the other foot's stance to the end of the step's.
 //! - People's ranges of hips and toes are those of the American Academy of Orthopaedic Surgeons (Joint Motion, 1965).
 //! - *Forward* is the body's, and a walk that does not go within 60 degrees of it has no lean to be judged. On steps the

@@ -15,11 +15,6 @@ pub(crate) struct Normals {
     count: usize,
 }
 
-/// Share of a step that a limit must take to be active. A smaller correction comes from the curvature of the limit, and is
-/// not its normal. With 0.02, a joint that glides along its cone stays held, and solves of chains of ten cones take 5 %
-/// longer.
-const TAKEN: f32 = 0.1;
-
 impl Normals {
     pub fn as_slice(&self) -> &[Vec3] {
         &self.list[..self.count]
@@ -46,14 +41,15 @@ impl Normals {
         if self.count == 2 { [only, Vec3::ZERO, Vec3::ZERO] } else { [Vec3::ZERO; 3] }
     }
 
-    /// Adds the limit that turned a step of `size` radians to `wanted` into one to `next`, if there is one.
-    pub fn add(&mut self, wanted: Quat, next: Quat, size: f32) {
+    /// Adds the limit that kept a joint at `next` instead of `wanted`, if it took more than `least` radians. A smaller
+    /// correction comes from the curvature of the limit, and is not its normal.
+    pub fn add(&mut self, wanted: Quat, next: Quat, least: f32) {
         if wanted == next {
             return;
         }
         let taken = math::rotation_vector(math::mul(wanted, math::conjugate(next)));
         let length = math::sqrt(taken.length_squared());
-        if length <= TAKEN * size + 1e-7 {
+        if length <= least + 1e-7 {
             return;
         }
         let normal = taken / length;

@@ -40,6 +40,10 @@ pub(super) struct StepInput<'a> {
 /// Maximum rotation of a joint in one step, as 2 tan(angle / 2). The linearisation fails beyond 1 rad.
 const MAX_STEP_TURN: f64 = 1.0;
 
+/// Share of a ball's step that a limit must take to be active. With 0.1, as for chains, people's arms that are led up do not
+/// arrive (`sinew-cli/tests/human.rs`).
+const TAKEN: f32 = 0.02;
+
 /// Part of the figure that a joint belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Part {
@@ -593,7 +597,7 @@ impl Body {
                 let wanted = turned(node.rotation, base, step);
                 let next = node.no_further(node.limits.clamp(wanted));
                 node.rotation = next;
-                self.active.normals.add(wanted, next, math::sqrt(dot(step, step) as f32));
+                self.active.normals.add(wanted, next, TAKEN * math::sqrt(dot(step, step) as f32));
             }
             columns = &columns[6..];
         }

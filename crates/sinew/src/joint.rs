@@ -23,9 +23,14 @@
 //! goal has a rotation; the solve then reports unsupported attributes. `Aim` is built without a skeleton and also reports
 //! them in the solve.
 //!
-//! In joint space, stiffness below 1 and ease are weights of a step: they decide which joints move, and cost no goal. A
-//! stiffness of 1 holds the value. The preferred value is the value at rest ([`Dof::rest`]), and an objective in the null
-//! space of the goals.
+//! Ease and stiffness slow joints. [`Ccd`](crate::solve::Ccd) and [`Auto`](crate::solve::Auto) reduce each step of a joint.
+//! [`DampedLeastSquares`](crate::solve::DampedLeastSquares), [`FullBody`](crate::solve::FullBody) and joint space take them
+//! as weights of a step of all joints: they decide which joints move, and cost no goal. A degree of freedom of stiffness s
+//! has the weight (1 - s)^2. Ease multiplies the weight of a motion towards a limit by the square of its speed; see
+//! [`eased`]. In pose space, a ball moves as its stiffest degree of freedom, and in a [`FullBody`](crate::solve::FullBody)
+//! every joint does. A stiffness of 1 holds the value, whatever the solver.
+//!
+//! In joint space, the preferred value is the value at rest ([`Dof::rest`]), and an objective in the null space of the goals.
 //!
 //! The table is that of [`solve::capabilities`](crate::solve::capabilities) and of joint space
 //! ([`mechanism::CAPABILITY`](crate::mechanism::CAPABILITY)).
@@ -38,6 +43,7 @@ mod limits;
 mod span;
 
 pub use attribute::{Attribute, Attributes, Capability, UnsupportedAttribute, check_honoured};
+pub(crate) use dof::ease_weight;
 pub use dof::{Dof, Range, Spring, eased};
 pub use euler::RotationOrder;
 pub use limits::{Coordinates, TOLERANCE};

@@ -280,10 +280,10 @@ fn bad_tips_are_named() {
         FullBodyError::NoSuchJoint { effector: 0, .. }
     ));
 
-    let mut eased = (*skeleton).clone();
-    eased.set_joint(chest, Joint::hinge(Vec3::X, Dof::range(-1.0, 1.0).with_ease(0.5))).unwrap();
-    match FullBody::new(&eased, hips, &[Effector::new(hand)]).unwrap_err() {
-        FullBodyError::Joint(e) => assert_eq!((e.joint.as_str(), e.attribute), ("chest", Attribute::Ease)),
+    let mut damped = (*skeleton).clone();
+    damped.set_joint(chest, Joint::hinge(Vec3::X, Dof::range(-1.0, 1.0).with_damping(0.5))).unwrap();
+    match FullBody::new(&damped, hips, &[Effector::new(hand)]).unwrap_err() {
+        FullBodyError::Joint(e) => assert_eq!((e.joint.as_str(), e.attribute), ("chest", Attribute::Damping)),
         other => panic!("{other}"),
     }
 }

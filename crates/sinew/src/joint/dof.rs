@@ -177,6 +177,21 @@ impl Default for Dof {
     }
 }
 
+/// Upper bound of stiffness below 1: with less, a joint still moves.
+const MAX_STIFFNESS: f64 = 0.999;
+
+impl Dof {
+    /// Whether stiffness lets it move.
+    pub(crate) fn moves(&self) -> bool {
+        self.stiffness < 1.0
+    }
+
+    /// Share of each requested step that stiffness leaves. Above 0, as joints of stiffness 1 make no step.
+    pub(crate) fn compliance(&self) -> f64 {
+        1.0 - self.stiffness.min(MAX_STIFFNESS)
+    }
+}
+
 /// The resistance of a degree of freedom, in f32; see [`Dof`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Resistance {
@@ -215,6 +230,17 @@ pub fn eased(from: f32, push: f32, limit: f32, zone: f32) -> f32 {
     let u = if from < onset { push - (onset - from) } else { had + push }.min(2.0 * zone);
     // Rounding must not move the coordinate backwards.
     (onset + u - u * u / (4.0 * zone)).clamp(from.min(limit), limit)
+}
+
+/// The smallest share of its motion that ease leaves a joint in a step of least squares, at the limit itself: its square is
+/// far above the smallest damping (1e-10), so that a goal at a limit is reached as fast as any other.
+const LEAST_EASE: f64 = 1e-3;
+
+/// Weight by which ease multiplies a degree of freedom's motion in a step of least squares: the square of its speed as a
+/// share of that outside the zone. With `room` left to the limit that it moves towards and a zone of this width, that speed
+/// is sqrt(room / zone), the law of [`eased`].
+pub(crate) fn ease_weight(room: f64, zone: f64) -> f64 {
+    if zone > 0.0 && room < zone { (room / zone).max(LEAST_EASE * LEAST_EASE) } else { 1.0 }
 }
 
 #[cfg(test)]

@@ -42,12 +42,18 @@ impl Ellipse {
         [(u * k) as f32, (v * k) as f32]
     }
 
+    /// Half the gradient of [`Ellipse::level`].
+    pub fn slope(&self, p: [f32; 2]) -> [f32; 2] {
+        let [a, b] = self.quarter(p);
+        [p[0] / (a * a), p[1] / (b * b)]
+    }
+
     /// The unit normal, the curvature and the depth of a point relative to the outline moved outwards by `slack`. `None`
     /// if the point is `near` or more inside. The depth is negative outside.
     pub fn outline(&self, p: [f32; 2], slack: f32, near: f32) -> Option<([f32; 2], f32, f32)> {
         let on = self.nearest(p);
         let [a, b] = self.quarter(p);
-        let slope = [on[0] / (a * a), on[1] / (b * b)];
+        let slope = self.slope(on);
         let steep = crate::math::sqrt(slope[0] * slope[0] + slope[1] * slope[1]);
         let displacement = [p[0] - on[0], p[1] - on[1]];
         let out = crate::math::sqrt(displacement[0] * displacement[0] + displacement[1] * displacement[1]);

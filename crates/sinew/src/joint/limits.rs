@@ -5,6 +5,7 @@ mod blend;
 mod contact;
 mod parts;
 mod relax;
+mod resist;
 mod slide;
 
 use core::f32::consts::{PI, TAU};
@@ -57,6 +58,8 @@ pub struct Limits {
     slide: [Slide; 3],
     slides: bool,
     resists: bool,
+    /// Whether a stiffness of 1 holds any coordinate.
+    holds: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -123,6 +126,7 @@ impl Limits {
         slide: [Slide { span: None, resist: Resistance::NONE, preferred: None }; 3],
         slides: false,
         resists: false,
+        holds: false,
     };
 
     /// The limits of a checked joint with its local rest transform.
@@ -172,16 +176,8 @@ impl Limits {
             slide,
             slides: joint.slide.iter().any(Option::is_some),
             resists: resist.iter().any(|r| *r != Resistance::NONE),
+            holds: joint.dofs().any(|dof| dof.stiffness >= 1.0),
         }
-    }
-
-    /// Returns the limits without resistance, for a solver that weighs the joints' resistance itself.
-    pub(crate) fn without_resistance(mut self) -> Self {
-        (self.resist, self.resists) = ([Resistance::NONE; 3], false);
-        for slide in &mut self.slide {
-            slide.resist = Resistance::NONE;
-        }
-        self
     }
 
     /// Whether the joint may take every rotation.
@@ -400,17 +396,26 @@ impl Limits {
     /// [`Limits::step`] in coordinates. A swing follows a straight line; an angle takes the shorter arc and stops at its
     /// limits.
     pub fn step_coordinates(&self, from: Coordinates, wanted: Coordinates) -> Coordinates {
+        self.resisted(from, wanted, &self.resist)
+    }
+
+    /// [`Limits::step_coordinates`] without resistance, for solvers that weigh it in the choice of a step.
+    pub(crate) fn plain_coordinates(&self, from: Coordinates, wanted: Coordinates) -> Coordinates {
+        self.resisted(from, wanted, &[Resistance::NONE; 3])
+    }
+
+    fn resisted(&self, from: Coordinates, wanted: Coordinates, resist: &[Resistance; 3]) -> Coordinates {
         let mut c = from;
         for n in 0..3 {
             let displacement = wanted[n] - from[n];
-            c[n] += self.resist[n].step(if self.is_swing(n) { displacement } else { wrap(displacement) });
+            c[n] += resist[n].step(if self.is_swing(n) { displacement } else { wrap(displacement) });
             if let Some(span) = self.span(n) {
-                c[n] = ease_into(span, &self.resist[n], from[n], c[n]);
+                c[n] = ease_into(span, &resist[n], from[n], c[n]);
             }
         }
         if let Turn::Ball { swing: Some(e), slack, centre, .. } = &self.turn {
             let [from, to] = [from, c].map(|c| from_centre([c[0], c[1]], *centre));
-            let s = ease_swing(e, self.resist[0].ease, from, to);
+            let s = ease_swing(e, resist[0].ease, from, to);
             [c[0], c[1]] = from_rest(within(e, *slack, s), *centre);
         }
         c

@@ -11,15 +11,11 @@ use super::{
     model::{BASE, Carried, Frames, Moving, inward, place, six},
     swing::Swing,
 };
-use crate::math64;
+use crate::{joint::ease_weight, math64};
 
 /// Longest slider that counts for a machine's size, as a multiple of the length of the bones (in metres where they have
 /// none). A longer one is taken as unlimited; a gantry travels some ten times the length of its arm.
 const ENDLESS: f64 = 100.0;
-
-/// Least share of a step that ease leaves, at the limit itself: its square is far above the smallest damping (1e-10), so
-/// that a goal at a limit is reached as fast as any other.
-const LEAST_EASE: f64 = 1e-3;
 
 /// One goal of a plan: its frames, and the joints that move them.
 #[derive(Clone, Debug)]
@@ -263,13 +259,13 @@ impl Plan {
     /// outside ([`eased`](crate::joint::eased)). In a step it is the unit of the variable: others take over what it omits,
     /// and where none can, it moves as far as the goal needs. Both swings of a ball share the depth of their ellipse.
     pub fn eased(&self, values: &[f64], slope: impl Fn(usize) -> f64, mut put: impl FnMut(usize, f64)) {
-        let left = |depth: f64| math64::sqrt((1.0 - depth).clamp(0.0, 1.0)).max(LEAST_EASE);
+        let share = |room, zone| math64::sqrt(ease_weight(room, zone));
         for (i, var) in self.vars.iter().enumerate() {
             if var.ease > 0.0 && var.kind != DofKind::Swing {
                 let zone = 0.5 * (var.upper - var.lower) * var.ease;
                 let near = if slope(i) > 0.0 { var.upper - values[i] } else { values[i] - var.lower };
                 if near < zone {
-                    put(i, left(1.0 - near / zone));
+                    put(i, share(near, zone));
                 }
             }
         }
@@ -282,7 +278,7 @@ impl Plan {
             let (normal, level) = (swing.normal(place), math64::sqrt(swing.level(place)));
             let out = normal[0] * slope(at) + normal[1] * slope(at + 1);
             if out > 0.0 && level > 1.0 - ease {
-                let share = left((level - (1.0 - ease)) / ease);
+                let share = share(1.0 - level, ease);
                 put(at, share);
                 put(at + 1, share);
             }

@@ -84,7 +84,7 @@ impl Link {
     /// Slides by a distance along an axis, as far as the range allows.
     pub fn slide_by(&mut self, axis: usize, way: f32) {
         let from = self.limits.slide_of(self.offset)[axis];
-        self.slide_to(axis, self.limits.slide_step(axis, from, from + way));
+        self.slide_to(axis, self.limits.slide_plainly(axis, from, from + way));
     }
 
     /// Slides to a value along an axis; see [`Limits::slide_to`].
@@ -185,7 +185,8 @@ impl ChainState {
         for &joint in chain.joints() {
             let local = pose.local(joint);
             let input = (local.rotation, local.translation);
-            let limits = skeleton.limits(joint);
+            let held = skeleton.limits(joint).held(local);
+            let limits = held.as_ref().unwrap_or(skeleton.limits(joint));
             // An input within the limits, or within the promised tolerance of them, keeps them unchanged.
             let turned = limits.is_well_within(local.rotation) || limits.excess(local.rotation) <= KEPT;
             let inside = turned && limits.slide_excess(local.translation) <= 0.0;

@@ -159,6 +159,7 @@ use tasks::{Far, Task};
 /// - preferred values, with knees and elbows slightly bent, and [`posture`](FullBodyOptions::posture) at about 0.5;
 /// - stiffness of collar bones and wrists, which then move only where other joints cannot do the work. A rotation of a joint
 ///   of stiffness s costs as much as a rotation that is 1 / (1 - s) times as large.
+/// - ease, with which joints slow down before their limits as long as others can do the work.
 ///
 /// [`HumanLimits`](crate::body::HumanLimits) sets these attributes on a body. [`Trackers`](crate::body::Trackers) solves it:
 /// for the trackers first, then for feet that stay in place, then for [`Balance`] over them, with the root on a spring. The
@@ -182,6 +183,7 @@ pub(super) const CAPABILITY: Capability = Capability::new(
     "full body",
     Attributes::TURNING.union(Attributes::of(&[
         Attribute::Slider,
+        Attribute::Ease,
         Attribute::Stiffness,
         Attribute::Preferred,
     ])),

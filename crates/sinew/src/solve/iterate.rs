@@ -25,7 +25,7 @@ use super::{
     parent_space,
 };
 use crate::{
-    Chain, ChainError, Goal, JointId, Outcome, Pose, Report, Skeleton, SolveError, Workspace,
+    Chain, ChainError, Goal, Outcome, Pose, Report, Skeleton, SolveError, Workspace,
     joint::{Attribute, Capability, UnsupportedAttribute},
     math,
 };
@@ -48,11 +48,9 @@ pub enum ChainSolverError {
     Joint(#[from] UnsupportedAttribute),
 }
 
-/// Whether no joint of the chain has ease, stiffness, damping or a precedence.
-fn plain(skeleton: &Skeleton, chain: &Chain) -> bool {
-    let resist = [Attribute::Ease, Attribute::Stiffness, Attribute::Damping, Attribute::Precedence];
-    let has = |joint: &JointId| resist.iter().any(|a| skeleton.joint(*joint).attributes().has(*a));
-    !chain.joints().iter().any(has)
+/// Whether a joint of the chain has any of these attributes.
+fn has(skeleton: &Skeleton, chain: &Chain, any: &[Attribute]) -> bool {
+    chain.joints().iter().any(|j| any.iter().any(|a| skeleton.joint(*j).attributes().has(*a)))
 }
 
 /// Chain lengths beyond which a goal counts as a direction for steps of least squares. Steps are judged by how much they
@@ -106,6 +104,8 @@ pub(crate) struct ChainPlan {
     columns: Vec<Part>,
     /// Whether no joint has ease, stiffness, damping or a precedence.
     plain: bool,
+    /// Whether a joint eases or is stiff.
+    weighs: bool,
     /// Whether all joints are free, and the method makes use of it.
     free: bool,
 }
@@ -141,6 +141,7 @@ impl ChainScratch {
             self;
         let joints = plan.chain.joints().len();
         newton.begin(&plan.columns, joints, plan.method == Method::Steps);
+        newton.weighs = plan.weighs;
         if plan.free {
             maps.reserve(&plan.chain);
         }
@@ -218,7 +219,9 @@ impl ChainPlan {
         // Steps go down the chain, whatever the order of a sweep.
         columns.sort_by_key(|part| part.link);
         let free = method == Method::Both && Maps::serve(skeleton, &chain);
-        Ok(Self { plain: plain(skeleton, &chain), free, chain, method, parts, columns })
+        let weighs = has(skeleton, &chain, &[Attribute::Ease, Attribute::Stiffness]);
+        let plain = !weighs && !has(skeleton, &chain, &[Attribute::Damping, Attribute::Precedence]);
+        Ok(Self { plain, weighs, free, chain, method, parts, columns })
     }
 
     /// The solver's chain, from root to tip.

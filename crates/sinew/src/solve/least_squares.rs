@@ -61,6 +61,10 @@ use crate::{
 /// which is the smallest step that removes most of r. The damping mu is the squared residual (Sugihara 2011) times a factor.
 /// A step that reduces the residual divides the factor by 4; a step that does not is taken back and multiplies it by 8.
 ///
+/// Stiff joints, and joints that near the end of a range with ease, are given less of the step: with their weights W (see
+/// [`crate::joint`]), it is W J^T y with (J W J^T + mu) y = r. Resistance costs no goal: each step that removes less than a
+/// tenth of the residual takes the root of all weights, until the joints share the motion as without resistance.
+///
 /// A single angle or slide stops at the end of its range: where a step would pass it, that coordinate is fixed there and the
 /// step of the others is solved again. A ball joint takes the nearest rotation within its limits, and the next step moves
 /// along the limit that it met.
@@ -80,7 +84,12 @@ pub struct DampedLeastSquares {
 /// Attributes of a joint that the solver honours.
 pub(super) const CAPABILITY: Capability = Capability::new(
     "dls",
-    Attributes::TURNING.union(Attributes::of(&[Attribute::Slider, Attribute::Preferred])),
+    Attributes::TURNING.union(Attributes::of(&[
+        Attribute::Slider,
+        Attribute::Ease,
+        Attribute::Stiffness,
+        Attribute::Preferred,
+    ])),
 );
 
 impl DampedLeastSquares {

@@ -27,6 +27,7 @@ pub(crate) mod choice;
 mod cholesky;
 pub(crate) mod descent;
 mod drag;
+mod eases;
 mod fabrik;
 mod follow;
 mod free;

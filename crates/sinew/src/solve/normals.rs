@@ -2,6 +2,7 @@
 
 use glam::{Quat, Vec3};
 
+use super::eases::Eases;
 use crate::math;
 
 /// Normals of the limits that stop a joint: unit vectors in its pre-rotation frame, out of the limits.
@@ -25,11 +26,18 @@ impl Normals {
         self.count == 0
     }
 
-    /// Unit vectors that span the turns which none of one to three normals blocks, rotated by `frame`; the rest are zero
-    /// vectors.
-    pub fn free_axes(&self, frame: Quat) -> [Vec3; 3] {
+    /// Unit vectors that span the turns which none of the normals blocks, rotated by `frame`; the rest are zero vectors. Those
+    /// of a joint that eases are along and across its limits, as far as they are free. One that does not has a normal.
+    pub fn free_axes(&self, frame: Quat, eases: Option<&Eases>) -> [Vec3; 3] {
+        let mut hint = Vec3::ZERO;
+        if let Some(Eases { axes, .. }) = eases {
+            if self.is_empty() {
+                return *axes;
+            }
+            hint = axes[1];
+        }
         let a = math::rotate(frame, self.list[0]);
-        let u = math::perpendicular(a, Vec3::ZERO);
+        let u = math::perpendicular(a, hint);
         let v = a.cross(u);
         let across = a.cross(math::rotate(frame, self.list[1]));
         // Nearly parallel normals count as one, as does one alone beside a zero vector.

@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use super::{Limits, Slide, Span, ease_into};
+use super::{Limits, Resistance, Slide, Span, ease_into};
 use crate::{joint::euler, math};
 
 impl Limits {
@@ -71,7 +71,17 @@ impl Limits {
     /// The value of a slide after a step from `from` towards `wanted`, in the parent's units, as [`Limits::step`] does
     /// for angles. Returns `from` for an axis that does not slide.
     pub fn slide_step(&self, axis: usize, from: f32, wanted: f32) -> f32 {
-        let Some(Slide { span: Some(span), resist, .. }) = self.slide.get(axis) else { return from };
+        let resist = self.slide.get(axis).map_or(Resistance::NONE, |slide| slide.resist);
+        self.slide_resisted(axis, from, wanted, &resist)
+    }
+
+    /// [`Limits::slide_step`] without resistance.
+    pub(crate) fn slide_plainly(&self, axis: usize, from: f32, wanted: f32) -> f32 {
+        self.slide_resisted(axis, from, wanted, &Resistance::NONE)
+    }
+
+    fn slide_resisted(&self, axis: usize, from: f32, wanted: f32, resist: &Resistance) -> f32 {
+        let Some(Slide { span: Some(span), .. }) = self.slide.get(axis) else { return from };
         let to = from + resist.step(wanted - from);
         let to = ease_into(span, resist, from, to);
         span.centre + span.clamp(to - span.centre)

@@ -159,7 +159,8 @@ fn slide(links: &mut ChainState, link: usize, n: usize, arm: Vec3, brake: &Brake
     let e = math::rotate(link.rotation, arm);
     let step = axis.dot(link.goal - e) * (1.0 - brake.damping);
     let before = link.offset;
-    link.slide_by(n, step);
+    let from = link.limits.slide_of(before)[n];
+    link.slide_to(n, link.limits.slide_step(n, from, from + step));
     link.goal -= link.offset - before;
 }
 

@@ -31,6 +31,7 @@ use crate::{
     solve::{
         cholesky::cholesky_of,
         descent::{Descent, Measured, Patience},
+        eases::Eases,
         iterate::Trace,
         normals::Normals,
     },
@@ -63,6 +64,8 @@ struct Column {
     input: f32,
     /// Weight of the part in a step.
     weight: f32,
+    /// Whether a joint that turns every way steps along `open` although no limit is active: ease weighs the vectors.
+    eased: bool,
     /// The step.
     step: Vec3,
 }
@@ -106,6 +109,11 @@ pub(crate) struct Newton {
     parts: Vec<settle::Part>,
     /// Whether steps account for the curvature of a joint's circle away from the goal.
     curved: bool,
+    /// Whether joints ease or are stiff.
+    pub weighs: bool,
+    /// Number of slow steps of a descent in which joints ease or are stiff. Each takes the root of all weights, so that
+    /// resistance fades where it stands in the way of a goal.
+    slow_steps: u32,
     /// Whether undoing a step also undoes its changes to the active set. Sweeps continue where it does not.
     forgets: bool,
 }
@@ -199,10 +207,10 @@ impl Newton {
         if max_steps == 0 || ask.met(left) || trace.stopped() {
             return 0;
         }
-        self.curved = false;
+        (self.curved, self.slow_steps) = (false, 0);
         self.load(links, ask);
         for c in &mut self.columns {
-            (c.active, c.held, c.input) = (Normals::default(), None, 0.0);
+            (c.active, c.held, c.input, c.eased) = (Normals::default(), None, 0.0, false);
             let link = &links.links[c.part.link];
             if let (Kind::Angle(n), true) = (c.part.kind, link.max_turn.is_finite()) {
                 c.input = link.limits.coordinates(link.input.0)[n];
@@ -236,6 +244,7 @@ impl Newton {
             let now = measured(ask, newton.measure(links, ask));
             trace.step(links, factor as f32, now.cost < cost);
             newton.curved = now.cost > SLOW * cost;
+            newton.slow_steps += u32::from(newton.curved);
             Some(now)
         };
         let undo = |(newton, links): &mut (&mut Self, &mut ChainState)| {
@@ -351,7 +360,7 @@ impl Newton {
     ) -> bool {
         let off = Vec3::new(residual[0], residual[1], residual[2]);
         // The floor is needed in f32 if the chain cannot move in some direction at all.
-        let mu = factor * residual.iter().map(|x| x * x).sum::<f32>() + 1e-9;
+        let mut mu = factor * residual.iter().map(|x| x * x).sum::<f32>() + 1e-9;
         for c in self.columns.iter_mut() {
             c.weight = 1.0;
             if self.curved && !matches!(c.part.kind, Kind::Slide(_)) {
@@ -359,10 +368,13 @@ impl Newton {
                 c.weight = mu / (mu + bent.max(0.0));
             }
             if !c.active.is_empty() {
-                c.open = c.active.free_axes(c.frame);
+                c.open = c.active.free_axes(c.frame, None);
             }
             // A held coordinate still at its end stays held, until it wants to leave.
             c.held = c.held.filter(|&side| c.room[side].abs() < 1e-6);
+        }
+        if self.weighs {
+            mu *= self.weigh(links, residual);
         }
         let mut furthest = 0.0;
         for pass in 0..PASSES {
@@ -381,13 +393,40 @@ impl Newton {
         true
     }
 
+    /// Weighs the columns by the resistance of their joints; see [`crate::joint::Limits::angle_ease`]. The gradient of the
+    /// residual stands for the direction of the step. Returns the largest weight: damping counts relative to it, so that a
+    /// chain of stiff joints moves as one without stiffness.
+    #[cold]
+    fn weigh<const ROWS: usize>(&mut self, links: &ChainState, residual: [f32; ROWS]) -> f32 {
+        let off = Vec3::new(residual[0], residual[1], residual[2]);
+        let spin = if ROWS == 6 { Vec3::new(residual[3], residual[4], residual[5]) } else { Vec3::ZERO };
+        let mut largest = 0.0f32;
+        for c in &mut self.columns {
+            let link = &links.links[c.part.link];
+            let up = c.motion.0.dot(off) + c.motion.1.dot(spin) > 0.0;
+            let weight = match c.part.kind {
+                Kind::Whole => {
+                    let slope = c.arm.cross(off) + spin * 0.5;
+                    c.ease(Eases::new(&link.limits, link.rotation, c.frame, slope));
+                    1.0
+                }
+                Kind::Angle(n) => link.limits.angle_ease(n, self.joints[c.part.link].at[n], up),
+                Kind::Slide(n) => link.limits.slide_ease(n, link.limits.slide_of(link.offset)[n], up),
+            } * c.part.weight;
+            let weight = (0..self.slow_steps).fold(weight, |w, _| math::sqrt(w));
+            c.weight *= weight;
+            largest = largest.max(weight);
+        }
+        if largest > 0.0 { largest } else { 1.0 }
+    }
+
     /// Solves for the multipliers y of all columns that are not held.
     fn multipliers<const ROWS: usize>(&self, residual: [f32; ROWS], mu: f32) -> Option<[f32; ROWS]> {
         let mut m = [[0.0f64; ROWS]; ROWS];
         let mut rest = residual;
         for c in &self.columns {
             match (c.part.kind, c.held) {
-                (Kind::Whole, _) if c.active.is_empty() => add_all(&mut m, c.arm, c.weight),
+                (Kind::Whole, _) if c.active.is_empty() && !c.eased => add_all(&mut m, c.arm, c.weight),
                 (Kind::Whole, _) => {
                     for axis in c.open {
                         if axis != Vec3::ZERO {
@@ -423,7 +462,7 @@ impl Newton {
                 Kind::Whole => {
                     let whole = (c.arm.cross(yp) + yr * 0.5) * c.weight;
                     c.step = whole;
-                    if !c.active.is_empty() {
+                    if !c.active.is_empty() || c.eased {
                         c.step = c.open.iter().map(|&open| open * open.dot(whole)).sum();
                         // The joint wants to leave its limit. It is free from the next step on.
                         let frame = c.frame;
@@ -526,6 +565,16 @@ fn add_all<const ROWS: usize>(m: &mut [[f64; ROWS]; ROWS], arm: Vec3, weight: f3
 }
 
 impl Column {
+    /// Sets `open` for a ball that eases. The axis a of a turn with the weight w is sqrt(w) a: its square adds w a a^T to the
+    /// weights of all turns.
+    fn ease(&mut self, eases: Option<Eases>) {
+        self.eased = eases.is_some();
+        if let Some(eases) = eases {
+            let axes = self.active.free_axes(self.frame, Some(&eases));
+            self.open = axes.map(|axis| axis * math::sqrt(eases.weight(axis)));
+        }
+    }
+
     /// Applies `k` of the step, and adds a limit that was met to the active set.
     fn make(&mut self, links: &mut ChainState, joints: &mut [Joint], k: f32) {
         let step = self.step * k;

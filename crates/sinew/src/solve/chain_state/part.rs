@@ -4,7 +4,11 @@ use alloc::vec::Vec;
 
 use glam::{Quat, Vec3};
 
-use crate::{Chain, Skeleton, joint::Turning, math};
+use crate::{
+    Chain, Skeleton,
+    joint::{Dof, Turning},
+    math,
+};
 
 /// Task of a solver: a target for the chain's end and tip.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +41,8 @@ impl Ask {
 pub(crate) struct Part {
     pub link: usize,
     pub kind: Kind,
+    /// Weight that stiffness gives it in a step of least squares.
+    pub weight: f32,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -50,30 +56,32 @@ pub(crate) enum Kind {
     Slide(usize),
 }
 
-/// Parts of a chain: those of highest precedence first, else from the tip inward.
+/// Parts of a chain: those of highest precedence first, else from the tip inward. Those of stiffness 1 are none.
 pub(crate) fn parts(skeleton: &Skeleton, chain: &Chain) -> Vec<Part> {
     let mut list: Vec<(i32, Part)> = Vec::new();
+    let weight = |dof: &Dof| (dof.compliance() * dof.compliance()) as f32;
     for (link, &joint) in chain.joints().iter().enumerate().rev() {
         let dofs = skeleton.joint(joint);
         let turns = dofs.turning.coordinates();
         match dofs.turning {
-            Turning::Fixed => {}
-            Turning::Free | Turning::Ball { .. } => {
+            Turning::Free | Turning::Ball { .. } if turns.iter().flatten().all(Dof::moves) => {
                 let precedence = turns.iter().flatten().map(|d| d.precedence).max().unwrap_or(0);
-                list.push((precedence, Part { link, kind: Kind::Whole }));
+                let weight = turns.iter().flatten().map(weight).fold(1.0, f32::min);
+                list.push((precedence, Part { link, kind: Kind::Whole, weight }));
             }
             // The last angle is the innermost.
             Turning::Hinge { .. } | Turning::Axes { .. } => {
                 for (n, dof) in turns.iter().enumerate().rev() {
-                    if let Some(dof) = dof {
-                        list.push((dof.precedence, Part { link, kind: Kind::Angle(n) }));
+                    if let Some(dof) = dof.as_ref().filter(|d| d.moves()) {
+                        list.push((dof.precedence, Part { link, kind: Kind::Angle(n), weight: weight(dof) }));
                     }
                 }
             }
+            _ => {}
         }
         for (n, dof) in dofs.slide.iter().enumerate() {
-            if let Some(dof) = dof {
-                list.push((dof.precedence, Part { link, kind: Kind::Slide(n) }));
+            if let Some(dof) = dof.as_ref().filter(|d| d.moves()) {
+                list.push((dof.precedence, Part { link, kind: Kind::Slide(n), weight: weight(dof) }));
             }
         }
     }

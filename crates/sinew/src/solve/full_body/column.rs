@@ -79,6 +79,9 @@ pub(super) fn kinds(node: &Node) -> impl Iterator<Item = Kind> + '_ {
 
 /// A cost that dofs can be eliminated from: the quadratic cost of a trunk body, or a limb.
 pub(super) trait Eliminate {
+    /// The wrench that pulls the body towards the tasks, at the joint.
+    fn pull(&self) -> Twist;
+
     /// Eliminates the three rotations of a ball at once.
     fn eliminate_ball(&mut self, ball: &mut BallDofs, damping: f64, bias: [f64; 3]);
 
@@ -87,6 +90,11 @@ pub(super) trait Eliminate {
 }
 
 impl Eliminate for QuadraticCost {
+    #[inline(always)]
+    fn pull(&self) -> Twist {
+        self.g
+    }
+
     #[inline(always)]
     fn eliminate_ball(&mut self, ball: &mut BallDofs, damping: f64, bias: [f64; 3]) {
         *ball = QuadraticCost::eliminate_ball(self, damping, bias);
@@ -113,6 +121,7 @@ pub(super) struct Joint<'a> {
     pub columns: &'a mut [Column],
     pub ball: &'a mut BallDofs,
     pub active: &'a mut ActiveSet,
+    pub coordinates: &'a [f32; 3],
     /// Axes of its coordinates, in the parent's orientation.
     pub axes: &'a [Vec3; 3],
     /// Displacement of the root from its initial position, in figure sizes.
@@ -123,7 +132,7 @@ impl Joint<'_> {
     /// Eliminates the joint's dofs from a cost.
     #[inline(always)]
     pub fn eliminate(self, cost: &mut impl Eliminate, damping: f64, bias: Bias) {
-        let Joint { node, base, columns, ball, active, axes, root } = self;
+        let Joint { node, base, columns, ball, active, coordinates, axes, root } = self;
         let (turns, columns) = columns.split_at_mut(if node.turns == Turns::Ball { 6 } else { 0 });
         // A joint of stiffness s rotates 1 - s times as far: its motions are weighted by the inverse square.
         let posture = bias.posture * node.motion_weight;
@@ -136,7 +145,9 @@ impl Joint<'_> {
             [0.0; 3]
         };
         if !turns.is_empty() && active.turns {
-            let was = core::mem::replace(&mut active.free_ball, active.normals.is_empty());
+            let eases = if node.eases { node.ease_ball(base, cost.pull().t) } else { None };
+            let free = active.normals.is_empty() && eases.is_none();
+            let was = core::mem::replace(&mut active.free_ball, free);
             if !was {
                 for c in turns.iter_mut() {
                     c.state = State::Idle;
@@ -151,8 +162,9 @@ impl Joint<'_> {
                     (c.state, c.axis) = (State::Blocked, wide(math::rotate(base, *normal)));
                     cost.eliminate_dof(c, drag + posture, dot(c.axis, off));
                 }
-                for (c, axis) in free.iter_mut().zip(active.normals.free_axes(base)) {
+                for (c, axis) in free.iter_mut().zip(active.normals.free_axes(base, eases.as_ref())) {
                     if axis != Vec3::ZERO {
+                        let drag = eases.as_ref().map_or(drag, |e| drag / f64::from(e.weight(axis)));
                         (c.state, c.axis) = (State::Free, wide(axis));
                         cost.eliminate_dof(c, drag + posture, dot(c.axis, off));
                     }
@@ -188,6 +200,11 @@ impl Joint<'_> {
                     continue;
                 }
                 c.axis = wide(axis);
+                let drag = if node.eases {
+                    drag / node.ease(c.kind, coordinates, c.along(&cost.pull()))
+                } else {
+                    drag
+                };
                 let (force, strength) = match c.kind {
                     Kind::Root(_) => {
                         let strength = bias.root.unwrap_or(0.0);

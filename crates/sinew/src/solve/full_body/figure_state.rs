@@ -4,13 +4,15 @@ use alloc::vec::Vec;
 
 use glam::{Quat, Vec3};
 
+use super::column::Kind;
 use crate::{
     JointId, JointTransform, Pose, Skeleton, SolveError,
-    joint::{Joint, Limits, Turning},
+    joint::{Dof, Limits, Turning},
     math,
     solve::{
         chain_state::{signs, turned_at_most},
         check,
+        eases::Eases,
     },
 };
 
@@ -63,9 +65,26 @@ pub(super) struct Node {
     pub rest: Quat,
     /// Weight of its motion relative to a joint without stiffness, in damping and posture.
     pub motion_weight: f64,
+    /// Whether it slows near its limits.
+    pub eases: bool,
 }
 
 impl Node {
+    /// Ease of a ball, where a torque pulls it.
+    pub fn ease_ball(&self, base: Quat, torque: [f64; 3]) -> Option<Eases> {
+        Eases::new(&self.limits, self.rotation, base, Vec3::from_array(torque.map(|t| t as f32)))
+    }
+
+    /// Weight by which ease multiplies the motion of an angle or a slide, where `pull` is the force along it.
+    #[cold]
+    pub fn ease(&self, kind: Kind, coordinates: &[f32; 3], pull: f64) -> f64 {
+        f64::from(match kind {
+            Kind::Angle(n) => self.limits.angle_ease(n, coordinates[n], pull > 0.0),
+            Kind::Slide(n) => self.limits.slide_ease(n, self.limits.slide_of(self.offset)[n], pull > 0.0),
+            _ => 1.0,
+        })
+    }
+
     /// Slides the joint to a value along an axis of its rest frame.
     pub fn slide_to(&mut self, axis: usize, value: f32) {
         self.offset = self.limits.slide_to(self.initial.1, self.offset, axis, value);
@@ -73,6 +92,8 @@ impl Node {
 
     /// Loads the joint's limits, extended to include the initial pose. Returns whether that is outside them.
     fn load_limits(&mut self, limits: &Limits, local: &JointTransform) -> bool {
+        let held = limits.held(local);
+        let limits = held.as_ref().unwrap_or(limits);
         (self.limits, self.clamped) = (*limits, self.initial);
         let within = (limits.turns_freely() && !limits.slides())
             || (limits.excess(local.rotation) <= SLACK && limits.slide_excess(local.translation) <= 0.0);
@@ -80,9 +101,6 @@ impl Node {
             self.limits = limits.relaxed_beyond(local, SLACK);
             self.clamped =
                 (limits.clamp(local.rotation), limits.clamp_slide(local.translation, local.translation));
-        }
-        if self.motion_weight > 1.0 {
-            self.limits = self.limits.without_resistance();
         }
         !within
     }
@@ -119,15 +137,6 @@ pub(super) fn empty<T>(list: &mut Vec<T>, room: usize) {
 pub(super) fn fill<T: Clone>(list: &mut Vec<T>, count: usize, item: T) {
     list.clear();
     list.resize(count, item);
-}
-
-/// Upper bound of stiffness below 1: with less, a joint still moves. At 1 it is fixed.
-const MAX_STIFFNESS: f64 = 0.999;
-
-/// Stiffness of a joint: that of its stiffest dof.
-fn stiffness(joint: &Joint) -> f64 {
-    let own = joint.turning.coordinates().into_iter().chain(joint.slide).flatten();
-    own.map(|d| d.stiffness).fold(0.0, f64::max)
 }
 
 /// The joints of a full body, parents before children.
@@ -175,32 +184,33 @@ impl FigureState {
             let above = skeleton.parent(joint).filter(|_| joint != root);
             let parent = above.and_then(|p| nodes.iter().rposition(|n| n.joint == p)).unwrap_or(NONE);
             let spec = skeleton.joint(joint);
+            let own = spec.turning.coordinates();
             let turns = match spec.turning {
-                Turning::Fixed => Turns::Fixed,
-                Turning::Free | Turning::Ball { .. } => Turns::Ball,
+                Turning::Free | Turning::Ball { .. } if own.iter().flatten().all(Dof::moves) => Turns::Ball,
                 Turning::Hinge { .. } | Turning::Axes { .. } => {
-                    Turns::Axes(spec.turning.coordinates().map(|d| d.is_some()))
+                    Turns::Axes(own.each_ref().map(|d| d.as_ref().is_some_and(Dof::moves)))
                 }
+                _ => Turns::Fixed,
             };
-            let stiffness = stiffness(spec);
-            let turns = if stiffness < 1.0 { turns } else { Turns::Fixed };
-            let compliance = 1.0 - stiffness.min(MAX_STIFFNESS);
+            let (mut compliance, mut eases) = (1.0, false);
+            for dof in spec.dofs() {
+                eases |= dof.ease > 0.0;
+                compliance = if dof.moves() { dof.compliance().min(compliance) } else { compliance };
+            }
             nodes.push(Node {
                 joint,
                 motion_weight: 1.0 / (compliance * compliance),
+                eases,
                 parent,
                 free: turns == Turns::Ball && spec.turning == Turning::Free,
                 turns,
-                slides: spec.slide.map(|d| d.is_some() && stiffness < 1.0),
+                slides: spec.slide.each_ref().map(|d| d.as_ref().is_some_and(Dof::moves)),
                 rotation: Quat::IDENTITY,
                 offset: Vec3::ZERO,
                 signs: Quat::IDENTITY,
                 mirrors: false,
                 unit: 1.0,
-                limits: match *skeleton.limits(joint) {
-                    limits if compliance < 1.0 => limits.without_resistance(),
-                    limits => limits,
-                },
+                limits: *skeleton.limits(joint),
                 initial: (Quat::IDENTITY, Vec3::ZERO),
                 max_turn: f32::INFINITY,
                 clamped: (Quat::IDENTITY, Vec3::ZERO),

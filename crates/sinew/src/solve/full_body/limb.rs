@@ -246,6 +246,13 @@ fn add_ball(s: &mut QuadraticCost, [x, y, z]: [f64; 3], k: f64, turned: bool) {
 
 impl Eliminate for Limb {
     #[inline(always)]
+    fn pull(&self) -> Twist {
+        let Twist { t, v } = self.compliance.g;
+        let t = if self.turned { t } else { [0.0; 3] };
+        Twist { t: add(t, cross(self.arm, v)), v }
+    }
+
+    #[inline(always)]
     fn eliminate_ball(&mut self, ball: &mut BallDofs, damping: f64, bias: [f64; 3]) {
         self.add_ball(ball, damping);
         ball.c = scale(bias, ball.compliance);

@@ -444,11 +444,8 @@ fn limb_inward(
             limb.set_arm(frame.at);
             let ActiveSet { free_ball, .. } = body.active;
             let translates = node.parent == NONE && bias.root.is_some();
-            body.plain = free_ball
-                && body.active.normals.is_empty()
-                && !body.beyond_ball
-                && !translates
-                && bias.posture == 0.0;
+            let plain = free_ball && body.active.normals.is_empty() && !body.beyond_ball && !node.eases;
+            body.plain = plain && !translates && bias.posture == 0.0;
             if body.plain {
                 limb.add_ball(&mut balls[i], damping * node.motion_weight);
             } else {
@@ -577,7 +574,8 @@ impl Body {
             self.known = Some(node.rotation);
         }
         let columns = &mut columns[self.first..self.end];
-        Joint { node, base, columns, ball, active: &mut self.active, axes: &self.axes, root }
+        let Self { active, coordinates, axes, .. } = self;
+        Joint { node, base, columns, ball, active, coordinates, axes, root }
     }
 
     /// The joint's columns, without those of a ball that has no active limits.
@@ -611,7 +609,7 @@ impl Body {
                     // In the parent's units.
                     let (size, by) = (node.unit.abs(), by / node.unit.abs());
                     let from = node.limits.slide_of(node.offset)[n];
-                    let to = node.limits.slide_step(n, from, from + by);
+                    let to = node.limits.slide_plainly(n, from, from + by);
                     node.slide_to(n, to);
                     self.active.add_bound(3 + n, by, (to - from - by) * size);
                 }
@@ -621,7 +619,7 @@ impl Body {
         }
         if let Some(to) = to {
             let from = self.coordinates;
-            let mut next = node.limits.step_coordinates(from, to);
+            let mut next = node.limits.plain_coordinates(from, to);
             let (wanted, axes) = node.limits.about_axes(next);
             node.rotation = node.no_further(wanted);
             self.axes = axes;

@@ -30,7 +30,11 @@
 //! [`eased`]. In pose space, a ball moves as its stiffest degree of freedom, and in a [`FullBody`](crate::solve::FullBody)
 //! every joint does. A stiffness of 1 holds the value, whatever the solver.
 //!
-//! In joint space, the preferred value is the value at rest ([`Dof::rest`]), and an objective in the null space of the goals.
+//! Preferred values are fresh starts of every solver that honours them. In joint space and for
+//! [`DampedLeastSquares`](crate::solve::DampedLeastSquares) they are an objective in the null space of the goals, too: the
+//! joints approach them as far as the goals leave them free. A [`FullBody`](crate::solve::FullBody) approaches them by
+//! [`posture`](crate::solve::FullBodyOptions::posture). In joint space, the preferred value is the value at rest
+//! ([`Dof::rest`]).
 //!
 //! The table is that of [`solve::capabilities`](crate::solve::capabilities) and of joint space
 //! ([`mechanism::CAPABILITY`](crate::mechanism::CAPABILITY)).

@@ -420,25 +420,32 @@ fn eased_joints_stay_further_by(by: By) {
 
 #[test]
 fn preferred_values_are_approached_in_the_null_space() {
+    [By::JointSpace, By::LeastSquares].into_iter().for_each(preferred_values_are_approached_by);
+}
+
+fn preferred_values_are_approached_by(by: By) {
     let prefers = |i: usize, dof: Dof| {
         dof.with_preferred(dof.range.clamp(0.4 * Noise::of(i as u64).between(-1.0, 1.0)))
     };
-    let (mut far, mut nearer) = ([0.0; 2], 0);
+    let (mut far, mut nearer, mut unreached) = ([0.0; 2], 0, 0);
     for seed in 0..ARMS / 2 {
         let with = case(seed, prefers);
         let preferred = with.arm.mechanism().rest();
         let offs = [&case(seed, plain), &with].map(|case| {
-            let (values, reached) = case.solve(&[]);
-            assert!(reached, "arm {seed}");
+            let (values, reached) = case.solve_by(by);
+            unreached += u64::from(!reached);
             values.iter().zip(&preferred).map(|(v, p)| (v - p).powi(2)).sum::<f64>().sqrt()
         });
         far = [far[0] + offs[0], far[1] + offs[1]];
         nearer += u64::from(offs[1] <= offs[0] + 1e-6);
-        // The posture of all preferred values is the same objective.
-        let posture = Objective::new(ObjectiveKind::Posture(preferred));
-        assert_eq!(case(seed, plain).solve(&[posture]).0, with.solve(&[]).0, "arm {seed}");
+        if by == By::JointSpace {
+            // The posture of all preferred values is the same objective.
+            let posture = Objective::new(ObjectiveKind::Posture(preferred));
+            assert_eq!(case(seed, plain).solve(&[posture]).0, with.solve(&[]).0, "arm {seed}");
+        }
     }
-    assert!(far[1] < 0.7 * far[0] && nearer == ARMS / 2, "{far:?}, {nearer}");
+    assert!(unreached <= UNREACHED, "{by:?}: {unreached}");
+    assert!(far[1] < 0.7 * far[0] && nearer == ARMS / 2, "{by:?}: {far:?}, {nearer}");
 }
 
 #[test]

@@ -99,7 +99,8 @@ pub struct Dof {
     /// Order of motion: degrees of freedom with higher precedence move first; the others reduce the remaining residual.
     pub precedence: i32,
     /// The value to bend towards where the goal decides no direction, in radians or metres: for a straight chain with
-    /// its goal on the chain's line, or at a fresh start from a local minimum. Must lie in the range.
+    /// its goal on the chain's line, at a fresh start from a local minimum, and, by solvers of least squares, wherever the
+    /// goal leaves a joint free; see [the module](super). Must lie in the range.
     pub preferred: Option<f64>,
 }
 

@@ -106,6 +106,8 @@ pub(crate) struct ChainPlan {
     plain: bool,
     /// Whether a joint eases or is stiff.
     weighs: bool,
+    /// Whether a joint has a preferred value, and the method approaches it beside the goal.
+    prefers: bool,
     /// Whether all joints are free, and the method makes use of it.
     free: bool,
 }
@@ -221,7 +223,8 @@ impl ChainPlan {
         let free = method == Method::Both && Maps::serve(skeleton, &chain);
         let weighs = has(skeleton, &chain, &[Attribute::Ease, Attribute::Stiffness]);
         let plain = !weighs && !has(skeleton, &chain, &[Attribute::Damping, Attribute::Precedence]);
-        Ok(Self { plain, weighs, free, chain, method, parts, columns })
+        let prefers = method == Method::Steps && has(skeleton, &chain, &[Attribute::Preferred]);
+        Ok(Self { plain, weighs, prefers, free, chain, method, parts, columns })
     }
 
     /// The solver's chain, from root to tip.

@@ -65,6 +65,10 @@ use crate::{
 /// [`crate::joint`]), it is W J^T y with (J W J^T + mu) y = r. Resistance costs no goal: each step that removes less than a
 /// tenth of the residual takes the root of all weights, until the joints share the motion as without resistance.
 ///
+/// Where the goal is met, or no step reduces the residual, joints with [preferred values](crate::joint::Dof::preferred)
+/// approach them in the null space of the goal, in at most 20 steps that are not counted as iterations. A goal that is met
+/// stays met.
+///
 /// A single angle or slide stops at the end of its range: where a step would pass it, that coordinate is fixed there and the
 /// step of the others is solved again. A ball joint takes the nearest rotation within its limits, and the next step moves
 /// along the limit that it met.

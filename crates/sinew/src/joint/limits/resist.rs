@@ -1,4 +1,4 @@
-//! Ease as a weight of a step of least squares, and joints that stiffness holds.
+//! Ease as a weight of a step of least squares, joints that stiffness holds, and ways to preferred values.
 //!
 //! With the weights W of the coordinates, the step that removes the residual r is W J^T (J W J^T + mu)^-1 r: the smallest
 //! one, where a motion d costs d^T W^-1 d. Any W that is positive definite leads to the same goals; weights only share the
@@ -54,6 +54,25 @@ impl Limits {
         let twisted = weight(twist, &self.resist[2], at, about.dot(slope) > 0.0);
         let weights = [eased, twisted];
         (weights != [1.0; 2]).then(|| ([out, about, out.cross(about)], weights))
+    }
+
+    /// The rotation with the preferred values of the coordinates that have one and the present values of the others; `None`
+    /// if none has.
+    pub(crate) fn preferring(&self, local: Quat) -> Option<Quat> {
+        if self.preferred == [None; 3] {
+            return None;
+        }
+        let at = self.coordinates(local);
+        Some(self.clamp(self.rotation([0, 1, 2].map(|n| self.preferred[n].unwrap_or(at[n])))))
+    }
+
+    /// Change of coordinate `n` of a joint that turns about single axes from the value `at` to the preferred one, by the
+    /// shorter way if nothing limits it.
+    pub(crate) fn angle_to_preferred(&self, n: usize, at: f32) -> Option<f32> {
+        let (span, to) = (self.span(n)?, self.preferred[n]?);
+        let way =
+            if span.is_free() { to - at } else { span.clamp(wrap(to - span.centre)) - (at - span.centre) };
+        Some(if span.is_free() { wrap(way) } else { way })
     }
 
     /// The limits where stiffness holds every coordinate that has a stiffness of 1 at its input value; `None` where it holds

@@ -18,6 +18,7 @@
 //! steps by Cayley's map, without trigonometry: the rotation with the quaternion (v / 2, 1) / |(v / 2, 1)| turns about v
 //! by 2 atan(|v| / 2). A step needs one walk up the chain, which measures the residual, and one walk down.
 
+mod prefer;
 mod settle;
 
 use alloc::vec::Vec;
@@ -66,6 +67,8 @@ struct Column {
     weight: f32,
     /// Whether a joint that turns every way steps along `open` although no limit is active: ease weighs the vectors.
     eased: bool,
+    /// Gradient of a secondary objective: of a single coordinate in x, or of turns.
+    pull: Vec3,
     /// The step.
     step: Vec3,
 }
@@ -173,6 +176,18 @@ impl Newton {
         }
     }
 
+    /// Reads the state of every joint for a descent, without active limits.
+    fn prepare(&mut self, links: &ChainState, ask: &Ask) {
+        self.load(links, ask);
+        for c in &mut self.columns {
+            (c.active, c.held, c.input, c.eased) = (Normals::default(), None, 0.0, false);
+            let link = &links.links[c.part.link];
+            if let (Kind::Angle(n), true) = (c.part.kind, link.max_turn.is_finite()) {
+                c.input = link.limits.coordinates(link.input.0)[n];
+            }
+        }
+    }
+
     /// Saves the state before a step.
     fn keep(&mut self, links: &ChainState) {
         links.keep(&mut self.kept);
@@ -208,14 +223,7 @@ impl Newton {
             return 0;
         }
         (self.curved, self.slow_steps) = (false, 0);
-        self.load(links, ask);
-        for c in &mut self.columns {
-            (c.active, c.held, c.input, c.eased) = (Normals::default(), None, 0.0, false);
-            let link = &links.links[c.part.link];
-            if let (Kind::Angle(n), true) = (c.part.kind, link.max_turn.is_finite()) {
-                c.input = link.limits.coordinates(link.input.0)[n];
-            }
-        }
+        self.prepare(links, ask);
         // A bound on turns keeps steps short, where the linear model holds.
         let bounded = links.links.iter().any(|l| l.max_turn.is_finite());
         self.descent = Descent::new(measured(ask, left), if bounded { BOUNDED } else { 1.0 });
@@ -237,7 +245,7 @@ impl Newton {
             if newton.forgets {
                 newton.columns.iter_mut().for_each(|c| c.known = c.active);
             }
-            if !newton.step(links, newton.residual, factor as f32) {
+            if !newton.step::<false>(links, newton.residual, factor as f32) {
                 return None;
             }
             newton.moved = true;
@@ -343,16 +351,23 @@ impl Newton {
         (off, spin)
     }
 
-    /// Makes one step. Returns false if there is none.
-    fn step(&mut self, links: &mut ChainState, residual: (Vec3, Option<Vec3>), factor: f32) -> bool {
-        match residual {
-            (off, Some(spin)) => self.step_by(links, [off.x, off.y, off.z, spin.x, spin.y, spin.z], factor),
-            (off, None) => self.step_by(links, off.to_array(), factor),
+    /// Makes one step, with the columns' pulls if `PULLS`. Returns false if there is none.
+    fn step<const PULLS: bool>(
+        &mut self,
+        links: &mut ChainState,
+        (off, spin): (Vec3, Option<Vec3>),
+        factor: f32,
+    ) -> bool {
+        match spin {
+            Some(spin) => {
+                self.step_by::<6, PULLS>(links, [off.x, off.y, off.z, spin.x, spin.y, spin.z], factor)
+            }
+            None => self.step_by::<3, PULLS>(links, off.to_array(), factor),
         }
     }
 
     /// [`Newton::step`] for a residual of 3 rows (a position) or 6 (and a rotation).
-    fn step_by<const ROWS: usize>(
+    fn step_by<const ROWS: usize, const PULLS: bool>(
         &mut self,
         links: &mut ChainState,
         residual: [f32; ROWS],
@@ -374,13 +389,13 @@ impl Newton {
             c.held = c.held.filter(|&side| c.room[side].abs() < 1e-6);
         }
         if self.weighs {
-            mu *= self.weigh(links, residual);
+            mu *= self.weigh::<ROWS, PULLS>(links, residual);
         }
         let mut furthest = 0.0;
         for pass in 0..PASSES {
-            let Some(y) = self.multipliers(residual, mu) else { return false };
+            let Some(y) = self.multipliers::<ROWS, PULLS>(residual, mu) else { return false };
             let again;
-            (again, furthest) = self.share(y, pass);
+            (again, furthest) = self.share::<ROWS, PULLS>(y, pass);
             if !again {
                 break;
             }
@@ -397,16 +412,24 @@ impl Newton {
     /// residual stands for the direction of the step. Returns the largest weight: damping counts relative to it, so that a
     /// chain of stiff joints moves as one without stiffness.
     #[cold]
-    fn weigh<const ROWS: usize>(&mut self, links: &ChainState, residual: [f32; ROWS]) -> f32 {
+    fn weigh<const ROWS: usize, const PULLS: bool>(
+        &mut self,
+        links: &ChainState,
+        residual: [f32; ROWS],
+    ) -> f32 {
         let off = Vec3::new(residual[0], residual[1], residual[2]);
         let spin = if ROWS == 6 { Vec3::new(residual[3], residual[4], residual[5]) } else { Vec3::ZERO };
         let mut largest = 0.0f32;
         for c in &mut self.columns {
             let link = &links.links[c.part.link];
-            let up = c.motion.0.dot(off) + c.motion.1.dot(spin) > 0.0;
+            let slope = match c.part.kind {
+                _ if PULLS => c.pull,
+                Kind::Whole => c.arm.cross(off) + spin * 0.5,
+                _ => Vec3::X * (c.motion.0.dot(off) + c.motion.1.dot(spin)),
+            };
+            let up = slope.x > 0.0;
             let weight = match c.part.kind {
                 Kind::Whole => {
-                    let slope = c.arm.cross(off) + spin * 0.5;
                     c.ease(Eases::new(&link.limits, link.rotation, c.frame, slope));
                     1.0
                 }
@@ -421,7 +444,11 @@ impl Newton {
     }
 
     /// Solves for the multipliers y of all columns that are not held.
-    fn multipliers<const ROWS: usize>(&self, residual: [f32; ROWS], mu: f32) -> Option<[f32; ROWS]> {
+    fn multipliers<const ROWS: usize, const PULLS: bool>(
+        &self,
+        residual: [f32; ROWS],
+        mu: f32,
+    ) -> Option<[f32; ROWS]> {
         let mut m = [[0.0f64; ROWS]; ROWS];
         let mut rest = residual;
         for c in &self.columns {
@@ -443,6 +470,20 @@ impl Newton {
                 }
             }
         }
+        if PULLS {
+            for c in self.columns.iter().filter(|c| c.held.is_none()) {
+                let motion = match c.part.kind {
+                    Kind::Whole => {
+                        let turn = c.within(c.pull * c.weight);
+                        (turn.cross(c.arm), turn * 0.5)
+                    }
+                    _ => (c.motion.0 * (c.pull.x * c.weight), c.motion.1 * (c.pull.x * c.weight)),
+                };
+                for (rest, by) in rest.iter_mut().zip(rows::<ROWS>(motion)) {
+                    *rest -= by;
+                }
+            }
+        }
         for (a, row) in m.iter_mut().enumerate() {
             row[a] += f64::from(mu);
         }
@@ -452,7 +493,7 @@ impl Newton {
 
     /// Distributes the step to the columns, and updates the active set by the signs of its multipliers. Returns whether it
     /// changed, and the largest turn in radians.
-    fn share<const ROWS: usize>(&mut self, y: [f32; ROWS], pass: u32) -> (bool, f32) {
+    fn share<const ROWS: usize, const PULLS: bool>(&mut self, y: [f32; ROWS], pass: u32) -> (bool, f32) {
         let yp = Vec3::new(y[0], y[1], y[2]);
         let yr = if ROWS == 6 { Vec3::new(y[3], y[4], y[5]) } else { Vec3::ZERO };
         // The largest turn, squared.
@@ -460,10 +501,13 @@ impl Newton {
         for c in self.columns.iter_mut() {
             match c.part.kind {
                 Kind::Whole => {
-                    let whole = (c.arm.cross(yp) + yr * 0.5) * c.weight;
-                    c.step = whole;
-                    if !c.active.is_empty() || c.eased {
-                        c.step = c.open.iter().map(|&open| open * open.dot(whole)).sum();
+                    let mut whole = c.arm.cross(yp) + yr * 0.5;
+                    if PULLS {
+                        whole += c.pull;
+                    }
+                    whole *= c.weight;
+                    c.step = c.within(whole);
+                    if !c.active.is_empty() {
                         // The joint wants to leave its limit. It is free from the next step on.
                         let frame = c.frame;
                         c.active.release(|_, normal| whole.dot(math::rotate(frame, normal)) < 0.0);
@@ -472,7 +516,10 @@ impl Newton {
                 }
                 Kind::Angle(_) | Kind::Slide(_) => {
                     let (p, r) = c.motion;
-                    let along = if ROWS == 6 { p.dot(yp) + r.dot(yr) } else { p.dot(yp) };
+                    let mut along = if ROWS == 6 { p.dot(yp) + r.dot(yr) } else { p.dot(yp) };
+                    if PULLS {
+                        along += c.pull.x;
+                    }
                     let by = c.weight * along;
                     let [low, high] = c.room;
                     match c.held {
@@ -573,6 +620,15 @@ impl Column {
             let axes = self.active.free_axes(self.frame, Some(&eases));
             self.open = axes.map(|axis| axis * math::sqrt(eases.weight(axis)));
         }
+    }
+
+    /// The part of a turn that active limits leave, and ease.
+    #[inline]
+    fn within(&self, turn: Vec3) -> Vec3 {
+        if self.active.is_empty() && !self.eased {
+            return turn;
+        }
+        self.open.iter().map(|&open| open * open.dot(turn)).sum()
     }
 
     /// Applies `k` of the step, and adds a limit that was met to the active set.

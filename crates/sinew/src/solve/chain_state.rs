@@ -490,6 +490,9 @@ impl ChainState {
     pub fn swivel(&mut self, angle: f32) -> bool {
         let Some(axis) = (self.end() - self.place(0)).try_normalize() else { return false };
         let root = &mut self.links[0];
+        if root.limits.holds_turns() {
+            return false;
+        }
         let mut part = angle;
         for _ in 0..12 {
             let turn = math::into_frame(&self.above.matrix3, math::axis_angle(axis, part));

@@ -644,6 +644,10 @@ impl Run {
             let remaining = max_iterations - report.iterations;
             report.iterations += self.descend_first_unmet(remaining, bias.times(0.0));
             best = self.measure(bias.times(0.0));
+            // Nor did that descent hold the higher priorities.
+            if !best.met && self.restore_initial_if_worse() {
+                best = self.measure(bias.times(0.0));
+            }
         } else if !best.met && rests && self.restore_initial_if_near() {
             best = self.measure(bias.times(0.0));
         }

@@ -75,8 +75,14 @@ impl Limits {
         Some(if span.is_free() { wrap(way) } else { way })
     }
 
+    /// Whether stiffness holds the joint's rotation, to the last bit.
+    pub(crate) fn holds_turns(&self) -> bool {
+        self.holds && !self.turns()
+    }
+
     /// The limits where stiffness holds every coordinate that has a stiffness of 1 at its input value; `None` where it holds
-    /// nothing. A ball is held as a whole.
+    /// nothing. A ball is held as a whole, and so is a joint outside its limits, whose other coordinates could lead further
+    /// out.
     pub(crate) fn held(&self, local: &JointTransform) -> Option<Self> {
         if !self.holds {
             return None;
@@ -85,7 +91,7 @@ impl Limits {
         let stiff = self.resist.map(|r| r.stiffness >= 1.0);
         let moves = (0..3).any(|n| !stiff[n] && self.span(n).is_some_and(|s| s.low < s.high));
         match &mut held.turn {
-            Turn::Axes { spans, .. } if moves => {
+            Turn::Axes { spans, .. } if moves && self.is_within(local.rotation) => {
                 let at = self.coordinates(local.rotation);
                 for n in (0..3).filter(|&n| stiff[n]) {
                     let d = at[n] - spans[n].centre;

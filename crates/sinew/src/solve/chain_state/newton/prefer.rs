@@ -30,9 +30,12 @@ const GAIN: f32 = 0.99;
 /// Smallest share of g that is tried.
 const LEAST: f32 = 0.02;
 
+/// Rounding of a rotation by forward kinematics in f32, in radians.
+const ROUNDING: f32 = 1e-6;
+
 impl Newton {
-    /// Moves joints towards their preferred values, in at most `max_steps` steps. A task that is met stays met; else the
-    /// residual does not grow. `saved` is a buffer.
+    /// Moves joints towards their preferred values, in at most `max_steps` steps. The residual grows by rounding at most.
+    /// `saved` is a buffer.
     #[cold]
     pub fn prefer(
         &mut self,
@@ -42,6 +45,8 @@ impl Newton {
         saved: &mut Vec<(Quat, Vec3)>,
     ) {
         let start = self.measure(links, ask);
+        let (near, near_turn) = (start.0.max(links.rounding), start.1.max(ROUNDING));
+        let ask = &Ask { near: near.min(ask.near), near_turn: near_turn.min(ask.near_turn), ..*ask };
         let holds = |left| ask.met(left) || !ask.met(start) && ask.cost(left) <= ask.cost(start);
         let mut share = 1.0;
         links.keep(saved);

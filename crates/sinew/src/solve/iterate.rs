@@ -72,12 +72,17 @@ pub(crate) enum Method {
 
 /// One update of every joint.
 pub(crate) trait Sweep {
+    /// Whether the solver makes none, and approaches preferred values by steps. The others do without that code.
+    const NONE: bool = false;
+
     /// Turns and slides the joints of the chain towards the task, within their limits. `nodes` is a buffer for the sweep.
     fn sweep(&self, links: &mut ChainState, nodes: &mut Vec<Node>, ask: &Ask, trace: &mut Trace);
 }
 
 /// The sweep of a solver that makes none.
 impl Sweep for () {
+    const NONE: bool = true;
+
     fn sweep(&self, _: &mut ChainState, _: &mut Vec<Node>, _: &Ask, _: &mut Trace) {}
 }
 
@@ -106,7 +111,7 @@ pub(crate) struct ChainPlan {
     plain: bool,
     /// Whether a joint eases or is stiff.
     weighs: bool,
-    /// Whether a joint has a preferred value, and the method approaches it beside the goal.
+    /// Whether a joint has a preferred value.
     prefers: bool,
     /// Whether all joints are free, and the method makes use of it.
     free: bool,
@@ -223,7 +228,7 @@ impl ChainPlan {
         let free = method == Method::Both && Maps::serve(skeleton, &chain);
         let weighs = has(skeleton, &chain, &[Attribute::Ease, Attribute::Stiffness]);
         let plain = !weighs && !has(skeleton, &chain, &[Attribute::Damping, Attribute::Precedence]);
-        let prefers = method == Method::Steps && has(skeleton, &chain, &[Attribute::Preferred]);
+        let prefers = has(skeleton, &chain, &[Attribute::Preferred]);
         Ok(Self { plain, weighs, prefers, free, chain, method, parts, columns })
     }
 

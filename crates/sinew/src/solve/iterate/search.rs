@@ -53,7 +53,7 @@ impl<S: Sweep> Run<'_, '_, S> {
             left = self.on.links.measure(&ask);
             status = self.descend(&ask, seen, left, &mut report);
         }
-        if self.plan.prefers && !self.trace.stopped() {
+        if S::NONE && self.plan.prefers && !self.trace.stopped() {
             let ChainScratch { links, newton, best, .. } = &mut *self.on;
             newton.prefer(links, &ask, self.settings.max_iterations, best);
             if ask.met(links.measure(&ask)) {

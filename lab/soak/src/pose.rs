@@ -6,6 +6,7 @@ use common::{Noise, judge};
 use sinew::{
     ChainError, Goal, JointId, JointTransform, Pole, Pose, PoseError, SolveError, TransformFault, Workspace,
     glam::{Quat, Vec3},
+    joint::{Dof, Turning},
 };
 
 use crate::{
@@ -227,6 +228,15 @@ fn limits(
         let (was, is) = (start.local(id), pose.local(id));
         if was.rotation == is.rotation {
             continue;
+        }
+        let held = |dof: &Dof| dof.stiffness == 1.0;
+        let turns = match joint.turning {
+            Turning::Hinge { dof, .. } => !held(&dof),
+            Turning::Ball { swing: [x, y], twist, .. } => ![x, y, twist].iter().any(held),
+            _ => true,
+        };
+        if !turns && !rig.hostile {
+            tally.find(Fault::Limit, || tag(format!("{id} turned, with a stiffness of 1")));
         }
         let further = judge::further(joint, rest, was, is);
         tally.worst = tally.worst.max(further);

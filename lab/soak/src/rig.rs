@@ -7,7 +7,7 @@ use std::sync::Arc;
 use sinew::{
     Chain, JointId, JointTransform, Pose, Skeleton,
     glam::{Quat, Vec3},
-    joint::{Dof, Joint, RotationOrder, Turning},
+    joint::{Dof, Joint, Range, RotationOrder, Turning},
     math,
 };
 
@@ -80,12 +80,17 @@ impl Rig {
         b.add("beside", Some(places[0]), at(Vec3::X * size, Quat::IDENTITY, Vec3::splat(1.5)));
         let (mut skeleton, ids) = b.build().expect("the joints are a tree");
         let joints: Vec<_> = places.iter().map(|&i| ids[i]).collect();
+        // The solvers of sliding joints honour ease, stiffness and preferred values too.
+        let resists = freedom == Freedom::Sliding && r.below(4) == 0;
         if freedom != Freedom::Free {
             for &id in &joints {
                 let mut one = joint(r);
                 if freedom == Freedom::Sliding && r.below(8) == 0 {
                     let far = f64::from(r.unit() * 0.5 * size);
                     one.slide[r.below(3)] = Some(Dof::range(-far, 2.0 * far));
+                }
+                if resists && r.below(4) > 0 {
+                    resist(&mut one, r);
                 }
                 // Numbers that make no joint (axes in line) leave a free one.
                 let _ = skeleton.set_joint(id, one);
@@ -192,6 +197,31 @@ fn range(r: &mut Noise) -> Dof {
             let from = f64::from(r.between(-2.5, 1.0));
             Dof::range(from, from + f64::from(r.between(0.0, 3.5)))
         }
+    }
+}
+
+/// Gives the degrees of freedom of a joint ease, stiffness (of 1, one in eight) and preferred values.
+fn resist(joint: &mut Joint, r: &mut Noise) {
+    let mut any = |dof: &mut Dof| {
+        let Range { min, max } = dof.range;
+        let share = f64::from(r.unit());
+        match r.below(4) {
+            0 if dof.range.is_bounded() => dof.ease = share,
+            1 => dof.stiffness = if r.below(8) == 0 { 1.0 } else { share },
+            2 if dof.range.is_bounded() => dof.preferred = Some(dof.range.clamp(min + (max - min) * share)),
+            _ => {}
+        }
+    };
+    joint.slide.iter_mut().flatten().for_each(&mut any);
+    match &mut joint.turning {
+        Turning::Hinge { dof, .. } => any(dof),
+        Turning::Ball { swing, twist, .. } => {
+            swing.iter_mut().chain([twist]).for_each(any);
+            // Both swings have one ease.
+            swing[1].ease = swing[0].ease;
+        }
+        Turning::Axes { angles, .. } => angles.iter_mut().flatten().for_each(any),
+        _ => {}
     }
 }
 

@@ -19,9 +19,10 @@
 #![doc = include_str!("joint/support.md")]
 //!
 //! "Kept": the limb keeps the joints between its root, its middle and its tip as they are in the input pose, so their
-//! attributes do not matter; of the joints that it moves it does not honour the attribute. The limb's tip turns only if a
-//! goal has a rotation; the solve then reports unsupported attributes. `Aim` is built without a skeleton and also reports
-//! them in the solve.
+//! attributes do not matter; of the joints that it moves it does not honour the attribute. "Some": a limb honours it of some of
+//! these joints if made for that ([`TwoBone::within_limits`](crate::solve::TwoBone::within_limits)), and keeps others. The
+//! limb's tip turns only if a goal has a rotation; the solve then reports unsupported attributes. `Aim` is built without a
+//! skeleton and also reports them in the solve.
 //!
 //! Ease and stiffness slow joints. [`Ccd`](crate::solve::Ccd) and [`Auto`](crate::solve::Auto) reduce each step of a joint.
 //! [`DampedLeastSquares`](crate::solve::DampedLeastSquares), [`FullBody`](crate::solve::FullBody) and joint space take them
@@ -53,7 +54,7 @@ pub use euler::RotationOrder;
 pub use limits::{Coordinates, TOLERANCE};
 pub(crate) use {
     ellipse::nearest_of_quarter,
-    limits::{Contact, Limits},
+    limits::{Contact, Limits, Pivot, Socket},
 };
 
 use alloc::string::String;

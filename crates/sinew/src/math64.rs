@@ -98,6 +98,43 @@ pub fn axis_angle(axis: DVec3, angle: f64) -> DMat3 {
     )
 }
 
+/// The rotation of a rotation vector, and the left Jacobian there: see `mechanism::ball`.
+pub fn exponential(v: DVec3) -> (DMat3, DMat3) {
+    let t = v.length_squared();
+    let [a, b, c] = if t < 0.1 {
+        // Series in the square of the angle; the remainder is below 2e-16.
+        let series = |k: [f64; 6]| k.into_iter().rev().fold(0.0, |sum, k| sum * t + k);
+        [
+            series([1.0, -1.0 / 6.0, 1.0 / 120.0, -1.0 / 5_040.0, 1.0 / 362_880.0, -1.0 / 39_916_800.0]),
+            series([0.5, -1.0 / 24.0, 1.0 / 720.0, -1.0 / 40_320.0, 1.0 / 3_628_800.0, -1.0 / 479_001_600.0]),
+            series([
+                1.0 / 6.0,
+                -1.0 / 120.0,
+                1.0 / 5_040.0,
+                -1.0 / 362_880.0,
+                1.0 / 39_916_800.0,
+                -1.0 / 6_227_020_800.0,
+            ]),
+        ]
+    } else {
+        let angle = sqrt(t);
+        let (sin, cos) = sin_cos(angle);
+        let a = sin / angle;
+        [a, (1.0 - cos) / t, (1.0 - a) / t]
+    };
+    (of(v, 1.0 - b * t, a, b), of(v, a, b, c))
+}
+
+/// `p 1 + q [v] + r v v^T`.
+fn of(v: DVec3, p: f64, q: f64, r: f64) -> DMat3 {
+    let (s, w) = (v * q, v * r);
+    DMat3::from_cols(
+        DVec3::new(p + w.x * v.x, w.x * v.y + s.z, w.x * v.z - s.y),
+        DVec3::new(w.y * v.x - s.z, p + w.y * v.y, w.y * v.z + s.x),
+        DVec3::new(w.z * v.x + s.y, w.z * v.y - s.x, p + w.z * v.z),
+    )
+}
+
 /// The rotation vector (axis times angle, the angle in \[0, pi\], radians) of a rotation matrix.
 ///
 /// The skew part has length 2 sin(angle), and the trace is 1 + 2 cos(angle). Near half a turn the skew part vanishes;

@@ -520,6 +520,21 @@ impl Pose {
         self.update_below(root);
     }
 
+    /// The local rotation of a joint after [`turn`](Self::turn), in an updated pose with [plain](Self::is_plain) frames.
+    #[inline(always)]
+    pub(crate) fn turned_plain(&self, joint: JointId, delta: Quat) -> Quat {
+        self.parent_frame(joint).turned(self.local[joint.index()].rotation, delta)
+    }
+
+    /// Sets the local rotations of `root` and of `middle` below it, and updates the pose, which was up to date.
+    #[inline(always)]
+    pub(crate) fn set_plain(&mut self, [root, middle]: [JointId; 2], rotations: [Quat; 2]) {
+        for (joint, rotation) in [root, middle].into_iter().zip(rotations) {
+            self.local[joint.index()].rotation = rotation;
+        }
+        self.update_below(root);
+    }
+
     /// Rotates a joint about its position so that [`Pose::model_rotation`] returns `rotation`.
     #[inline]
     pub fn set_model_rotation(&mut self, joint: JointId, rotation: Quat) {

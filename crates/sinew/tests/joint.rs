@@ -278,9 +278,9 @@ fn an_eased_step_slows_towards_the_end_and_not_away_from_it() {
 }
 
 #[test]
-fn limbs_and_aims_refuse_joints_with_limits() {
+fn limbs_and_aims_refuse_what_they_cannot_honour() {
     use sinew::{
-        Goal, Pose, SolveError,
+        Chain, Goal, Pose, SolveError,
         solve::{Aim, LimbOptions, Options, TwoBone, TwoBoneError},
     };
     let mut b = Skeleton::builder();
@@ -294,15 +294,55 @@ fn limbs_and_aims_refuse_joints_with_limits() {
     let limb = TwoBone::new(&skeleton, ids[0], ids[1], ids[3]).unwrap();
     let mut pose = Pose::rest(&std::sync::Arc::new(skeleton.clone()));
     limb.solve(&mut pose, &Goal::position(Vec3::new(0.1, -0.5, 0.2)), &LimbOptions::new()).unwrap();
-    let refused = limb.solve(&mut pose, &Goal::NONE.with_rotation(Quat::IDENTITY), &LimbOptions::new());
+    let turned = Goal::NONE.with_rotation(Quat::IDENTITY);
+    let refused = limb.solve(&mut pose, &turned, &LimbOptions::new());
     assert!(
         matches!(refused, Err(SolveError::Joint(u)) if u.to_string() == "joint `ankle` has a ball joint, which two-bone cannot honour")
     );
     let refused = Aim::new(ids[3], Vec3::Y).solve(&mut pose, Vec3::X, &Options::new());
     assert!(matches!(refused, Err(SolveError::Joint(u)) if u.solver == "aim"));
+
+    // Within limits: a hinge that bends, a ball or a free joint above it, and a tip that may be stiff but not held.
+    let chain = |s: &Skeleton| Chain::new(s, ids[0], ids[3]).unwrap();
+    let refused = TwoBone::within_limits(&skeleton, chain(&skeleton), ids[1]).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "joint `knee` turns freely, but bends a limb within limits: give it a hinge"
+    );
     skeleton.set_joint(ids[1], Joint::hinge(Vec3::X, Dof::FREE)).unwrap();
     let refused = TwoBone::new(&skeleton, ids[0], ids[1], ids[3]);
     assert!(matches!(refused, Err(TwoBoneError::Joint(u)) if u.joint == "knee"));
+    let limb = TwoBone::within_limits(&skeleton, chain(&skeleton), ids[1]).unwrap();
+    for (stiffness, message) in
+        [(0.8, None), (1.0, Some("joint `ankle` has stiffness, which two-bone cannot honour"))]
+    {
+        let mut ankle = Joint::cone(Vec3::Y, 0.5, 0.5);
+        if let Turning::Ball { twist, .. } = &mut ankle.turning {
+            twist.stiffness = stiffness;
+        }
+        let mut skeleton = skeleton.clone();
+        skeleton.set_joint(ids[3], ankle).unwrap();
+        let mut pose = Pose::rest(&std::sync::Arc::new(skeleton));
+        let refused = limb.solve(&mut pose, &turned, &LimbOptions::new()).err();
+        assert_eq!(refused.map(|e| e.to_string()).as_deref(), message);
+    }
+    for (n, name, joint) in [
+        (0, "hip", Joint::FIXED),
+        (0, "hip", Joint::hinge(Vec3::X, Dof::FREE)),
+        (0, "hip", Joint::axes([Some(Dof::FREE); 3])),
+        (0, "hip", Joint::FREE.with_slide([Some(Dof::FREE), None, None])),
+        (1, "knee", Joint::FIXED),
+        (1, "knee", Joint::cone(Vec3::Y, 0.5, 0.5)),
+        (1, "knee", Joint::axes([Some(Dof::FREE), Some(Dof::FREE), None])),
+        (1, "knee", Joint::hinge(Vec3::X, Dof::range(0.0, 1.0).with_ease(0.1))),
+        (1, "knee", Joint::hinge(Vec3::X, Dof::FREE.with_stiffness(1.0))),
+        (1, "knee", Joint::hinge(Vec3::X, Dof::FREE.with_spring(0.0, 1.0))),
+    ] {
+        let mut skeleton = skeleton.clone();
+        skeleton.set_joint(ids[n], joint).unwrap();
+        let refused = TwoBone::within_limits(&skeleton, chain(&skeleton), ids[1]);
+        assert!(matches!(refused, Err(TwoBoneError::Joint(u)) if u.joint == name), "{joint:?}");
+    }
 }
 
 #[test]

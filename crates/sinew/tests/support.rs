@@ -40,6 +40,7 @@ fn table() -> String {
     for attribute in Attribute::ALL {
         row(&attribute.to_string(), &|c| match (c.honoured.has(attribute), c.keeps) {
             (true, _) => "yes",
+            (false, _) if c.partly.has(attribute) => "some",
             (false, true) => "kept",
             (false, false) => "no",
         });
@@ -137,6 +138,7 @@ fn solve(solver: &str, pose: &mut Pose, ids: &[JointId], place: Vec3) -> Answer 
         "auto" => chained(&Auto::from_chain(&s, chain)?),
         // Root and tip move, as the offset makes the tip the middle joint.
         "two-bone" => chained(&TwoBone::from_chain(&s, chain, tip)?),
+        "two-bone within limits" => chained(&TwoBone::within_limits(&s, chain, tip)?),
         "aim" => {
             Aim::new(ids[0], Vec3::Y).solve(pose, place, &Options::new())?;
             Ok(())
@@ -243,6 +245,35 @@ fn what_a_solver_claims_it_honours() {
                 turned += usize::from(before.locals() != pose.locals());
             }
             assert!(turned > 50, "{}, {attribute}: {turned} moved", capability.solver);
+        }
+    }
+}
+
+/// A limb within limits honours attributes by the joint that has them.
+#[test]
+fn what_a_limb_claims_of_some_joints_it_honours_there() {
+    let parts = [
+        (Attribute::Ball, Attribute::Hinge),
+        (Attribute::Ball, Attribute::Preferred),
+        (Attribute::Ball, Attribute::Axes),
+        (Attribute::Ball, Attribute::Ball),
+    ];
+    for (root, middle) in parts {
+        for seed in 1..150u64 {
+            let r = &mut Noise(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            let bends = match middle {
+                Attribute::Axes => Joint::axes([None, Some(r.range()), None]),
+                Attribute::Ball => {
+                    let ranges =
+                        [(-0.1, 2.0), (-0.15, 0.1), (-1.0, 1.2)].map(|(a, b)| (r.between(a, 0.0) - 0.01, b));
+                    Joint::ball(Vec3::Y, Vec3::X, [ranges[0], ranges[1]], ranges[2])
+                }
+                other => joint(other, r),
+            };
+            let (mut pose, ids) = rig(&[joint(root, r), bends], r);
+            let place = (r.vector() * 1.2).as_vec3();
+            solve("two-bone within limits", &mut pose, &ids, place).unwrap();
+            assert!(ids.iter().all(|&id| out(&pose, id) <= 1e-5), "{root} {middle} {seed}");
         }
     }
 }

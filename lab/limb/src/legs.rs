@@ -5,6 +5,7 @@ use std::sync::Arc;
 use sinew::{
     JointTransform, Pose, Skeleton,
     glam::{Quat, Vec3},
+    joint::{Dof, Joint},
     solve::TwoBone,
 };
 
@@ -87,6 +88,24 @@ pub fn legs(count: usize, reach: Reach) -> Vec<Leg> {
 }
 
 impl Leg {
+    /// The same leg, whose knee bends about one axis by up to 150 degrees, below a hip with the limits of people: swings of 120
+    /// and 45 degrees and a twist of 45, but about the pose.
+    pub fn pose_within(&self) -> (TwoBone, Pose) {
+        let (free, pose) = self.pose();
+        let mut skeleton = Skeleton::clone(pose.skeleton());
+        let [hip, knee] = [free.chain().root(), free.middle()];
+        let (upper, lower) = (self.middle - self.root, self.tip - self.middle);
+        let axis = upper.cross(lower).normalize();
+        let bent = upper.angle_between(lower);
+        let ball = Joint::ball(upper, axis, [(-2.1, 2.1), (-0.8, 0.8)], (-0.8, 0.8));
+        skeleton.set_joint(hip, ball).expect("the ball has a centre within");
+        let range = Dof::range(f64::from(-bent), f64::from(2.6 - bent));
+        skeleton.set_joint(knee, Joint::hinge(axis, range)).expect("the range is not empty");
+        let chain = free.chain().clone();
+        let limb = TwoBone::within_limits(&skeleton, chain, knee).expect("a hinge below a ball is a limb");
+        (limb, Pose::rest(&Arc::new(skeleton)))
+    }
+
     /// The same leg as a skeleton of three joints.
     pub fn pose(&self) -> (TwoBone, Pose) {
         let mut b = Skeleton::builder();

@@ -21,6 +21,11 @@ const OVER_PARTS: f64 = 1.7;
 /// Largest ratio of a solve with a pole to one without.
 const POLED: f64 = 1.3;
 
+/// Largest ratio of a solve within limits to one without, where no limit binds.
+const WITHIN: f64 = 1.5;
+/// Distance from every limit, in radians, at which none binds.
+const ROOM: f32 = 0.02;
+
 /// A leg in its pose, with two goals that it alternates between, and the local rotations of root and middle at each.
 struct Posed {
     limb: TwoBone,
@@ -30,8 +35,12 @@ struct Posed {
 }
 
 fn posed(legs: &[Leg], pole: bool) -> Vec<Posed> {
+    posed_as(Leg::pose, legs, pole)
+}
+
+fn posed_as(make: fn(&Leg) -> (TwoBone, Pose), legs: &[Leg], pole: bool) -> Vec<Posed> {
     let leg = |l: &Leg| {
-        let (limb, mut pose) = l.pose();
+        let (limb, mut pose) = make(l);
         let goals = [l.other, l.goal].map(|to| {
             let goal = Goal::position(to);
             if pole { goal.with_pole(Pole::Point(l.pole)) } else { goal }
@@ -43,6 +52,31 @@ fn posed(legs: &[Leg], pole: bool) -> Vec<Posed> {
         Posed { limb, pose, goals, locals }
     };
     legs.iter().map(leg).collect()
+}
+
+/// The legs of which no limit binds at either goal, in poses without limits and within.
+fn unbound(legs: &[Leg], pole: bool) -> (Vec<Posed>, Vec<Posed>) {
+    let inside = |leg: &Posed| {
+        let skeleton = leg.pose.skeleton();
+        let joints = [leg.limb.chain().root(), leg.limb.middle()];
+        leg.locals.iter().all(|locals| {
+            joints.iter().zip(locals).enumerate().all(|(n, (&joint, &local))| {
+                let limits = skeleton.limits(joint);
+                let at = limits.coordinates(local);
+                // A step from there in each direction stays within.
+                (0..if n == 0 { 3 } else { 1 }).all(|k| {
+                    [-ROOM, ROOM].into_iter().all(|by| {
+                        let mut next = at;
+                        next[k] += by;
+                        limits.is_within(limits.rotation(next))
+                    })
+                })
+            })
+        })
+    };
+    let within = posed_as(Leg::pose_within, legs, pole);
+    let free = posed(legs, pole);
+    free.into_iter().zip(within).filter(|(_, within)| inside(within)).take(LEGS).unzip()
 }
 
 /// A contender that calls `step` with each leg and the index of its goal, which changes from pass to pass.
@@ -73,6 +107,13 @@ fn kernel(leg: &Posed, at: usize) -> LimbTurns {
 /// Prints the ratios and reports their bounds. Returns whether they hold.
 pub fn thin(title: &str, legs: &[Leg]) -> bool {
     println!("\nlimb in a pose of three joints, {title}");
+    let ((free, within), (free_poled, within_poled)) = (unbound(legs, false), unbound(legs, true));
+    println!(
+        "  {} of {} legs ({} with a pole) have room within limits",
+        within.len(),
+        legs.len(),
+        within_poled.len()
+    );
     let legs = &legs[..LEGS];
     let mut contenders = vec![
         alternate("solve", posed(legs, false), solve),
@@ -99,6 +140,19 @@ pub fn thin(title: &str, legs: &[Leg]) -> bool {
         alternate("solve, pole", posed(legs, true), solve),
     ];
     race(&mut contenders, LEGS);
+    // The legs that have room within their limits: as many of each.
+    let counts = [free.len(), free_poled.len()];
+    let mut pairs = [
+        [alternate("solve, legs with room", free, solve), alternate("within limits", within, solve)],
+        [
+            alternate("solve, pole, legs with room", free_poled, solve),
+            alternate("within limits, pole", within_poled, solve),
+        ],
+    ];
+    for (pair, count) in pairs.iter_mut().zip(counts) {
+        race(pair, count);
+    }
+    contenders.extend(pairs.into_iter().flatten());
     for c in &contenders {
         println!("  {:<36} {:7.1} ns", c.name, median(c));
     }
@@ -107,6 +161,8 @@ pub fn thin(title: &str, legs: &[Leg]) -> bool {
         ("solve", "kernel, two `turn`s, update", OVER_PARTS),
         ("solve", "kernel, two `set_rotation`s, update", OVER_PARTS),
         ("solve, pole", "solve", POLED),
+        ("within limits", "solve, legs with room", WITHIN),
+        ("within limits, pole", "solve, pole, legs with room", WITHIN),
     ];
     let mut all = true;
     for (name, base, bound) in rows {

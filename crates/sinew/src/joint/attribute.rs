@@ -131,6 +131,8 @@ pub struct Capability {
     pub solver: &'static str,
     /// What it honours of the joints that it moves.
     pub honoured: Attributes,
+    /// What it honours of some of them, or if it is made for that: see its docs.
+    pub partly: Attributes,
     /// Whether the solver keeps some joints between those that it moves as they are in the input pose. Their attributes do
     /// not matter.
     pub keeps: bool,
@@ -138,7 +140,7 @@ pub struct Capability {
 
 impl Capability {
     pub(crate) const fn new(solver: &'static str, honoured: Attributes) -> Self {
-        Self { solver, honoured, keeps: false }
+        Self { solver, honoured, partly: Attributes::NONE, keeps: false }
     }
 
     /// Checks that the solver honours the attributes of these joints; see [`check_honoured`].

@@ -16,6 +16,11 @@ impl Ellipse {
         [self.half[0][usize::from(x < 0.0)], self.half[1][usize::from(y < 0.0)]]
     }
 
+    /// [`Self::quarter`] in f64.
+    pub fn half_axes(&self, [x, y]: [f64; 2]) -> [f64; 2] {
+        [self.half[0][usize::from(x < 0.0)], self.half[1][usize::from(y < 0.0)]].map(f64::from)
+    }
+
     /// The level (x/a)^2 + (y/b)^2 of a point: below 1 inside, 1 on the outline.
     pub fn level(&self, p: [f32; 2]) -> f32 {
         let [a, b] = self.quarter(p);

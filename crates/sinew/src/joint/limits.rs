@@ -7,6 +7,7 @@ mod parts;
 mod relax;
 mod resist;
 mod slide;
+mod socket;
 
 use core::f32::consts::{PI, TAU};
 
@@ -23,6 +24,7 @@ use crate::{JointTransform, math, math64};
 pub(crate) use contact::Contact;
 use parts::{Split, angles, clamp_angles, clamp_ball, clamp_parts, hinge_angle, join, split, within};
 use relax::{in_f64, turn};
+pub(crate) use socket::{Pivot, Socket};
 
 /// Excess up to which a rotation or slide counts as within its limits, in radians or metres. A rotation that was just
 /// clamped is then not clamped again: f32 rotations keep 3e-7 after the few products between a limit and a pose. The

@@ -33,10 +33,10 @@ use crate::math64;
 /// rotation vector's, or a ball's two swings and twist, in radians. The axes are not of unit length.
 pub(super) fn turned(kind: DofKind, [x, y, z]: [f64; 3]) -> (DMat3, [DVec3; 3]) {
     if kind == DofKind::Vector {
-        let (r, j) = exponential(DVec3::new(x, y, z));
+        let (r, j) = math64::exponential(DVec3::new(x, y, z));
         return (r, [j.x_axis, j.y_axis, j.z_axis]);
     }
-    let (r, j) = exponential(DVec3::new(x, y, 0.0));
+    let (r, j) = math64::exponential(DVec3::new(x, y, 0.0));
     let (s, c) = math64::sin_cos(z);
     let turned = DMat3::from_cols(r.x_axis * c + r.y_axis * s, r.y_axis * c - r.x_axis * s, r.z_axis);
     (turned, [j.x_axis, j.y_axis, r.z_axis])
@@ -79,43 +79,6 @@ pub(super) fn nearest_vector(v: [f64; 3], to: [f64; 3]) -> [f64; 3] {
     let along = dot(to, axis);
     let by = math64::round((along - length) / TAU) * TAU;
     [0, 1, 2].map(|k| v[k] + by * axis[k])
-}
-
-/// Returns the rotation of a rotation vector, and the left Jacobian there.
-fn exponential(v: DVec3) -> (DMat3, DMat3) {
-    let t = v.length_squared();
-    let [a, b, c] = if t < 0.1 {
-        // Series in the square of the angle; the remainder is below 2e-16.
-        let series = |k: [f64; 6]| k.into_iter().rev().fold(0.0, |sum, k| sum * t + k);
-        [
-            series([1.0, -1.0 / 6.0, 1.0 / 120.0, -1.0 / 5_040.0, 1.0 / 362_880.0, -1.0 / 39_916_800.0]),
-            series([0.5, -1.0 / 24.0, 1.0 / 720.0, -1.0 / 40_320.0, 1.0 / 3_628_800.0, -1.0 / 479_001_600.0]),
-            series([
-                1.0 / 6.0,
-                -1.0 / 120.0,
-                1.0 / 5_040.0,
-                -1.0 / 362_880.0,
-                1.0 / 39_916_800.0,
-                -1.0 / 6_227_020_800.0,
-            ]),
-        ]
-    } else {
-        let angle = math64::sqrt(t);
-        let (sin, cos) = math64::sin_cos(angle);
-        let a = sin / angle;
-        [a, (1.0 - cos) / t, (1.0 - a) / t]
-    };
-    (of(v, 1.0 - b * t, a, b), of(v, a, b, c))
-}
-
-/// Returns `p 1 + q [v] + r v v^T`.
-fn of(v: DVec3, p: f64, q: f64, r: f64) -> DMat3 {
-    let (s, w) = (v * q, v * r);
-    DMat3::from_cols(
-        DVec3::new(p + w.x * v.x, w.x * v.y + s.z, w.x * v.z - s.y),
-        DVec3::new(w.y * v.x - s.z, p + w.y * v.y, w.y * v.z + s.x),
-        DVec3::new(w.z * v.x + s.y, w.z * v.y - s.x, p + w.z * v.z),
-    )
 }
 
 #[cfg(test)]

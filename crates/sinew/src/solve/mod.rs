@@ -37,6 +37,7 @@ mod iterate;
 mod least_squares;
 mod look_at;
 mod nearest;
+mod nearest_turn;
 mod normals;
 pub(crate) mod options;
 mod parent_space;

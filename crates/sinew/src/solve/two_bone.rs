@@ -2,6 +2,8 @@
 
 mod bounded;
 mod general;
+mod hinged;
+mod limited;
 mod plain;
 mod points;
 
@@ -63,14 +65,21 @@ pub enum TwoBoneError {
         /// The side that was chosen.
         side: BendSide,
     },
-    /// The root or the middle joint has an attribute that a limb cannot honour: both turn freely.
+    /// The middle joint of a limb within limits turns about no axis of its own.
+    #[error("joint `{middle}` turns freely, but bends a limb within limits: give it a hinge")]
+    TurnsFreely {
+        /// Name of the middle joint.
+        middle: String,
+    },
+    /// The root or the middle joint has an attribute that a limb cannot honour. Limits need
+    /// [`within_limits`](TwoBone::within_limits).
     #[error(transparent)]
     Joint(#[from] UnsupportedAttribute),
 }
 
 /// The solver's name in error messages.
 pub(super) const CAPABILITY: Capability =
-    Capability { keeps: true, ..Capability::new("two-bone", Attributes::NONE) };
+    Capability { partly: limited::PARTLY, keeps: true, ..Capability::new("two-bone", Attributes::NONE) };
 
 /// A limb of two bones: root (hip), middle (knee) and tip (ankle). Any joints between them are held rigid.
 ///
@@ -147,6 +156,26 @@ pub struct TwoBone {
     name: String,
     hinge: Option<Vec3>,
     side: BendSide,
+    within: Option<Within>,
+}
+
+type Bring = fn(&TwoBone, &mut Pose, &Task, &Input, [f32; 2]) -> Brought;
+
+/// The solves of a limb within limits. Limbs without limits do not name them, so that a program without the others does not
+/// hold their code.
+#[derive(Clone, Copy, Debug)]
+struct Within {
+    /// The hinge's axis in the frame of the middle joint's parent.
+    across: Vec3,
+    solve: fn(&TwoBone, &mut Pose, &Goal, &LimbOptions, Tolerance) -> Result<Report, SolveError>,
+    bring: Bring,
+}
+
+impl PartialEq for Within {
+    /// There is only one.
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// Sine of the rest pose's flexion above which it defines the hinge: one degree. A figure modelled straight has less.
@@ -217,18 +246,24 @@ impl TwoBone {
     ///
     /// # Errors
     ///
-    /// The middle joint is not between root and tip, or it or the root has an attribute that a limb cannot honour.
+    /// The middle joint is not between root and tip, or it or the root has an attribute that a limb cannot honour: both turn
+    /// freely. Limits need [`within_limits`](Self::within_limits).
     pub fn from_chain(skeleton: &Skeleton, chain: Chain, middle: JointId) -> Result<Self, TwoBoneError> {
+        let limb = Self::of_chain(skeleton, chain, middle)?;
+        CAPABILITY.check(skeleton, [limb.chain.root(), middle])?;
+        Ok(limb)
+    }
+
+    fn of_chain(skeleton: &Skeleton, chain: Chain, middle: JointId) -> Result<Self, TwoBoneError> {
         let (root, tip) = (chain.root(), chain.tip());
         let ends = middle == tip && chain.tip_offset() == Vec3::ZERO;
         if middle == root || ends || !chain.joints().contains(&middle) {
             let name = |j| String::from(skeleton.name(j));
             return Err(TwoBoneError::NotBetween { root: name(root), middle: name(middle), tip: name(tip) });
         }
-        CAPABILITY.check(skeleton, [root, middle])?;
         let hinge = rest_hinge(skeleton, &chain, middle);
         let name = skeleton.name(middle).into();
-        Ok(Self { chain, middle, name, hinge, side: BendSide::Keep })
+        Ok(Self { chain, middle, name, hinge, side: BendSide::Keep, within: None })
     }
 
     /// Sets the middle joint's hinge: an axis in its local space, of any length, whose part across the bones counts. A
@@ -332,6 +367,9 @@ impl TwoBone {
         options: &LimbOptions,
         tolerance: Tolerance,
     ) -> Result<Report, SolveError> {
+        if let Some(within) = self.within {
+            return (within.solve)(self, pose, goal, options, tolerance);
+        }
         match self.solve_plain(pose, goal, options, tolerance) {
             Some(report) => Ok(report),
             None => self.solve_general(pose, goal, options, tolerance),
@@ -349,7 +387,7 @@ impl TwoBone {
         tolerance: Tolerance,
     ) -> Result<Report, SolveError> {
         let rotation = check::goal(goal)?;
-        if rotation.is_some() {
+        if rotation.is_some() && self.within.is_none() {
             CAPABILITY.check(pose.skeleton(), [self.chain.tip()])?;
         }
         check::finite("the hinge axis", self.hinge.unwrap_or_default())?;
@@ -382,7 +420,8 @@ impl TwoBone {
         let tip_before = rotation.map(|_| pose.model(tip).matrix3);
         let asked = goal.position.unwrap_or(start.tip);
         let task = Task { to: asked, goal, side: self.side, options };
-        let Brought { at, to, turns, moved, settled } = self.bring(pose, &task, &input, weights);
+        let bring = self.within.map_or(Self::bring as Bring, |within| within.bring);
+        let Brought { at, to, turns, moved, settled } = bring(self, pose, &task, &input, weights);
         report.iterations = u32::from(moved);
         let bounded = options.max_turn < f32::INFINITY && self.turned(pose, before) > options.max_turn;
         if bounded {
@@ -399,7 +438,7 @@ impl TwoBone {
             self.changed(pose, end, &start, before, tip_before, task.is_poled())
         };
         report.out_of_reach = turns.out_of_reach;
-        if options.soft > 0.0 && report.out_of_reach > 0.0 {
+        if self.within.is_none() && options.soft > 0.0 && report.out_of_reach > 0.0 {
             // The soft zone lies within the reach, which is measured without it.
             let hard = Task { to, options: &options.with_soft(0.0), ..task };
             report.out_of_reach = self.turns(pose, &at, &hard, 0.0, uncertain).out_of_reach;

@@ -10,7 +10,7 @@ use sinew::{
     glam::{Quat, Vec3},
     joint::{Dof, Joint, RotationOrder, Turning},
     math,
-    solve::{Auto, Ccd, DampedLeastSquares, Fabrik, Follow, Lead},
+    solve::{Auto, Ccd, DampedLeastSquares, Fabrik, Follow, Lead, LimbOptions, TwoBone},
 };
 
 use crate::{
@@ -112,6 +112,28 @@ fn plan() -> impl Strategy<Value = Plan> {
 /// Chains of 1 to 100 joints. `slides`: with sliders.
 pub fn limited(slides: bool) -> impl Strategy<Value = Limited> {
     plan().prop_map(move |plan| build(&plan, slides))
+}
+
+/// Limbs: chains of two or more joints with a ball or a free joint first, then a hinge. What is below is held as it is, so
+/// that it has no limits.
+pub fn limb() -> impl Strategy<Value = Limited> {
+    (plan(), range(), rig::vector(), any::<bool>()).prop_map(|(mut plan, dof, axis, single)| {
+        plan.joints.truncate(6);
+        while plan.joints.len() < 2 {
+            let one = plan.joints[0];
+            plan.joints.push(one);
+        }
+        plan.tip_offset |= plan.joints.len() == 2;
+        for (i, (.., joint, _)) in plan.joints.iter_mut().enumerate() {
+            *joint = match (i, joint.turning) {
+                (0, Turning::Ball { .. }) => *joint,
+                (1, _) if single && dof.range.min < dof.range.max => Joint::axes([None, Some(dof), None]),
+                (1, _) => Joint::hinge(axis, dof),
+                _ => Joint::FREE,
+            };
+        }
+        build(&plan, false)
+    })
 }
 
 /// The same with every joint free.
@@ -377,6 +399,29 @@ impl Solver for Circling {
     }
 }
 
+/// A limb whose second joint bends. It does not iterate, so that nothing hurries it.
+pub struct Limb(TwoBone);
+
+impl Solver for Limb {
+    const SLIDES: bool = false;
+
+    fn new(rig: &Limited) -> Self {
+        let chain = rig.chain();
+        let middle = chain.joints()[1];
+        Self(TwoBone::within_limits(rig.pose.skeleton(), chain, middle).unwrap())
+    }
+
+    fn solve(&mut self, pose: &mut Pose, goal: Vec3, weight: f32) -> Result<Report, SolveError> {
+        self.0.solve(pose, &Goal::position(goal), &LimbOptions::new().with_influence(weight))
+    }
+
+    fn tolerance(&self) -> f64 {
+        1e-4
+    }
+
+    fn hurry(&mut self, _: u32) {}
+}
+
 pub struct Chosen(Held<Auto>);
 
 impl Solver for Chosen {
@@ -528,7 +573,10 @@ fn goal(rig: &Limited, direction: Vec3, share: f32, kind: u8) -> Vec3 {
 }
 
 macro_rules! suite {
-    ($($name:ident: $solver:ty;)*) => {$(
+    ($($name:ident: $solver:ty;)*) => {
+        suite! { @ limited(S::SLIDES); $($name: $solver;)* }
+    };
+    (@ $rigs:expr; $($name:ident: $solver:ty;)*) => {$(
         mod $name {
             use super::*;
             type S = $solver;
@@ -538,7 +586,7 @@ macro_rules! suite {
 
                 #[test]
                 fn keeps_its_promises(
-                    r in limited(S::SLIDES), d in rig::vector(), f in crate::fraction(), k in 0u8..10, h in 0u32..20,
+                    r in $rigs, d in rig::vector(), f in crate::fraction(), k in 0u8..10, h in 0u32..20,
                 ) {
                     one_solve::<S>(&r, goal(&r, d, f, k), if h > 10 { 0 } else { h });
                 }
@@ -548,12 +596,12 @@ macro_rules! suite {
                 #![proptest_config(config(100))]
 
                 #[test]
-                fn blends_by_weight(r in limited(S::SLIDES), d in rig::vector(), f in 0f32..1.5) {
+                fn blends_by_weight(r in $rigs, d in rig::vector(), f in 0f32..1.5) {
                     blends::<S>(&r, r.goal(d, f));
                 }
 
                 #[test]
-                fn stays_finite(r in limited(S::SLIDES), d in rig::vector()) {
+                fn stays_finite(r in $rigs, d in rig::vector()) {
                     super::stays_finite::<S>(&r, d);
                 }
             }
@@ -572,4 +620,9 @@ suite! {
     auto: Chosen;
     follow_the_tip: Dragged<false>;
     follow_the_root: Dragged<true>;
+}
+
+suite! {
+    @ limb();
+    two_bone: Limb;
 }

@@ -4,7 +4,7 @@
 use std::{f32::consts::TAU, sync::Arc};
 
 use sinew::{
-    Goal, JointId, JointTransform, Pose, Skeleton, Workspace,
+    Chain, Goal, JointId, JointTransform, Pose, Skeleton, Workspace,
     glam::{Quat, Vec3},
     joint::{Dof, Joint},
     math,
@@ -44,8 +44,11 @@ fn solver(name: &str, skeleton: &Skeleton, ids: &[JointId], soft: f32, max_turn:
         }};
     }
     match name {
-        "`TwoBone`" => {
-            let limb = TwoBone::new(skeleton, root, ids[1], tip).unwrap();
+        "`TwoBone`" | "`TwoBone`, joints with limits" => {
+            let chain = Chain::new(skeleton, root, tip).unwrap();
+            let limb = TwoBone::from_chain(skeleton, chain.clone(), ids[1])
+                .or_else(|_| TwoBone::within_limits(skeleton, chain, ids[1]))
+                .unwrap();
             let options = LimbOptions::new().with_soft(soft).with_max_turn(max_turn);
             Box::new(move |pose, goal| {
                 limb.solve(pose, &Goal::position(goal), &options).unwrap();
@@ -69,7 +72,7 @@ fn solver(name: &str, skeleton: &Skeleton, ids: &[JointId], soft: f32, max_turn:
 }
 
 /// A row of bones along Y that are a metre long together, and somewhat bent.
-fn chain(bones: usize, joint: fn(usize) -> Joint) -> Pose {
+fn chain(bones: usize, joint: impl Fn(usize) -> Joint) -> Pose {
     let mut b = Skeleton::builder();
     let mut last = b.add("0", None, JointTransform::IDENTITY);
     for i in 1..=bones {
@@ -131,6 +134,10 @@ fn chains(name: &str) -> Vec<Pose> {
     let hinge = |i: usize| Joint::hinge([Vec3::X, Vec3::Z][i % 2], Dof::range(-1.05, 1.05));
     match name {
         "`TwoBone`" => vec![chain(2, |_| Joint::FREE)],
+        "`TwoBone`, joints with limits" => {
+            let knee = Joint::hinge(Vec3::Z, Dof::range(-0.2, 1.5));
+            vec![chain(2, move |i| if i == 1 { knee } else { cone(0) })]
+        }
         "`FreeChain`" | "`Auto`, free joints" => vec![chain(3, |_| Joint::FREE), chain(10, |_| Joint::FREE)],
         "`Auto`, joints with limits" => vec![chain(10, cone), chain(10, hinge)],
         _ => vec![chain(10, |_| Joint::FREE), chain(10, cone), chain(10, hinge)],

@@ -95,7 +95,7 @@ impl TwoBone {
         }
     }
 
-    fn restore(&self, pose: &mut Pose, before: [Quat; 3]) {
+    pub(super) fn restore(&self, pose: &mut Pose, before: [Quat; 3]) {
         for (joint, rotation) in self.turning().into_iter().zip(before) {
             pose.set_rotation(joint, rotation);
         }

@@ -19,27 +19,27 @@ use crate::{
 
 /// Range of the bones' lengths, in metres, in the common case: none of its products overflows or underflows in f32. The
 /// longest products have eight lengths and are squared.
-const SMALL: f32 = 0.03;
-const LARGE: f32 = 100.0;
+pub(super) const SMALL: f32 = 0.03;
+pub(super) const LARGE: f32 = 100.0;
 /// Squared distance of the goal or end, as a share of the squared straight length, below which the general case rounds less:
 /// a tenth of the length. The rounding of the cosine rule grows as the length over the distance.
-const NEAR: f32 = 1e-2;
+pub(super) const NEAR: f32 = 1e-2;
 /// Squared distance, as that share, above which it no longer tells whether the goal is in reach: ten lengths.
 const FAR: f32 = 100.0;
 /// Ratio of the bones' lengths below which the general case applies.
-const UNEQUAL: f32 = 1e-3;
+pub(super) const UNEQUAL: f32 = 1e-3;
 /// Sine of the flexion below which the bend axis is uncertain in its last digits: two degrees.
 const BENT: f32 = 0.03;
 /// 1 + cos of the middle joint's turn below which that turn magnifies the uncertainty of its axis: 135 degrees.
-const TURNED: f32 = 0.3;
+pub(super) const TURNED: f32 = 0.3;
 /// 1 + cos of the root's turns below which they do: 155 degrees, as their axes are as accurate as their vectors.
-const CARRIED: f32 = 0.1;
+pub(super) const CARRIED: f32 = 0.1;
 /// Squared distance from end to goal, as a share of the squared straight length, that counts as near: 0.003 of the length.
 const CLOSE: f32 = 1e-5;
 /// Bound of 1 less the product of the cosines of half the turns, up to which no branch changes, per squared share of the
 /// limb's length that the end moves. A turn in radians is at most pi times the sine of its half, and the branch stays the
 /// same up to eight radians per limb length. The value is half the square of that ratio, less a tenth for rounding.
-const UNNOTICED: f32 = 0.9 * 32.0 / (PI * PI);
+pub(super) const UNNOTICED: f32 = 0.9 * 32.0 / (PI * PI);
 
 /// Turns that bring the end of the limb `at` to `goal`, both in model space; see [`TwoBone`](super::TwoBone) for the
 /// mathematics. All inputs must be finite; then all outputs are.
@@ -77,16 +77,14 @@ fn common(at: &LimbPoints, goal: Vec3, pole: Pole, bend: &LimbBend) -> Option<(L
 }
 
 impl TwoBone {
-    /// A solve in the common case: of a position alone, applied in full, without a bound on turns, below even scales. `None`
-    /// in all other cases and for arguments that are not allowed; the pose is then updated at most.
+    /// The positions of the limb in an updated pose, and that of the goal, in the common case.
     #[inline(always)]
-    pub(super) fn solve_plain(
+    pub(super) fn places_plain(
         &self,
         pose: &mut Pose,
         goal: &Goal,
         options: &LimbOptions,
-        tolerance: Tolerance,
-    ) -> Option<Report> {
+    ) -> Option<(LimbPoints, Vec3)> {
         let ([root, middle, tip], to) = (self.turning(), goal.position?);
         let pole = match goal.pole {
             Pole::Keep => Vec3::ZERO,
@@ -112,7 +110,21 @@ impl TwoBone {
         }
         let (frames, _) = pose.parts();
         let [r, m, t] = [root, middle, tip].map(|joint| frames[joint.index()].at.truncate());
-        let at = LimbPoints { root: r, middle: m, tip: t };
+        Some((LimbPoints { root: r, middle: m, tip: t }, to))
+    }
+
+    /// A solve in the common case: of a position alone, applied in full, without a bound on turns, below even scales. `None`
+    /// in all other cases and for arguments that are not allowed; the pose is then updated at most.
+    #[inline(always)]
+    pub(super) fn solve_plain(
+        &self,
+        pose: &mut Pose,
+        goal: &Goal,
+        options: &LimbOptions,
+        tolerance: Tolerance,
+    ) -> Option<Report> {
+        let (at, to) = self.places_plain(pose, goal, options)?;
+        let [root, middle, tip] = self.turning();
         // The kernel reads the hinge for a side alone.
         let hinge = if self.side == BendSide::Keep { None } else { self.hinge_in(pose) };
         let (side, LimbOptions { soft, min_flexion, .. }) = (self.side, *options);

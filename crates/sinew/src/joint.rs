@@ -54,7 +54,7 @@ pub use euler::RotationOrder;
 pub use limits::{Coordinates, TOLERANCE};
 pub(crate) use {
     ellipse::nearest_of_quarter,
-    limits::{Contact, Limits, Pivot, Socket},
+    limits::{Contact, Limits, Pivot, Socket, around, in_f64, turn},
 };
 
 use alloc::string::String;

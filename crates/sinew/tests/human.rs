@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use sinew::{
-    Goal, JointId, JointTransform, Pose, Skeleton, SolveError, Workspace,
+    Chain, Goal, JointId, JointTransform, Pose, Skeleton, SolveError, Workspace,
     body::{BodyRoles, HumanLimits, Side, Trackers, TrackersState},
     glam::{Quat, Vec3},
-    solve::{Effector, IterativeOptions},
+    solve::{Effector, IterativeOptions, LimbOptions, TwoBone},
 };
 
 /// Positions in model space, in metres, of a figure that faces +Z; of pairs, the left side alone. An arm's are relative to
@@ -389,4 +389,66 @@ fn trackers_come_in_frames_where_turns_are_bounded() {
     assert!(frames > 4);
     options.max_turn = f32::NAN;
     assert!(trackers.solve(&mut state, &mut workspace, &mut pose, &goals, &options).is_err());
+}
+
+/// Arms and legs as limbs within their limits: to places that the limbs can take, and beyond, with hands and feet turned too.
+#[test]
+fn limbs_stay_within_peoples_limits() {
+    let mut seed = 3u32;
+    let mut next = move || {
+        seed = seed.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+        (seed >> 8) as f32 / (1 << 23) as f32 - 1.0
+    };
+    let (mut met, mut all) = (0, 0);
+    for file in [PLAIN, File { facing: 1.1, turned_frames: true, below: 0.7, rests_bent: 0.7 }] {
+        let f = Figure::new(file);
+        let mut bind = Pose::rest(&f.skeleton);
+        for j in f.skeleton.joints() {
+            bind.set_local(j, *f.bind.local(j));
+        }
+        bind.update();
+        for names in [["Arm", "ForeArm", "Hand"], ["UpLeg", "Leg", "Foot"]] {
+            for side in ["Left", "Right"] {
+                let ids = names.map(|name| f.joint(&format!("{side}{name}")));
+                let chain = Chain::new(&f.skeleton, ids[0], ids[2]).unwrap();
+                let limb = TwoBone::within_limits(&f.skeleton, chain, ids[1]).unwrap();
+                for n in 0..200 {
+                    let mut taken = bind.clone();
+                    for j in ids {
+                        let any = Quat::from_xyzw(next(), next(), next(), 2.0 * next()).normalize();
+                        taken.set_rotation(j, f.skeleton.clamp_rotation(j, any));
+                    }
+                    taken.update();
+                    let mut pose = bind.clone();
+                    // As hands are led by trackers: from a pose within limits, with or without its play.
+                    if n % 2 == 0 {
+                        for j in ids {
+                            let any = Quat::from_xyzw(next(), next(), next(), 2.0 * next()).normalize();
+                            pose.set_rotation(j, f.skeleton.clamp_rotation(j, any));
+                        }
+                        pose.update();
+                    }
+                    let off = if n % 3 == 0 { 0.2 * Vec3::new(next(), next(), next()) } else { Vec3::ZERO };
+                    let mut goal = Goal::position(taken.position(ids[2]) + off);
+                    if n % 5 == 0 {
+                        goal = goal.with_rotation(taken.model_rotation(ids[2]));
+                    }
+                    let report = limb.solve(&mut pose, &goal, &LimbOptions::new()).unwrap();
+                    for j in ids {
+                        let out = f.skeleton.limits(j).excess(pose.local(j).rotation);
+                        assert!(out <= 1e-5, "{side} {names:?} {n}: {out}");
+                    }
+                    let end = pose.position(ids[2]).distance(goal.position.unwrap());
+                    assert!((end - report.position_residual).abs() < 1e-5);
+                    if off == Vec3::ZERO {
+                        all += 1;
+                        met += usize::from(report.position_residual < 1e-4);
+                        // An elbow's play is worth a tenth of a radian of the forearm.
+                        assert!(report.position_residual < 0.03, "{side} {names:?} {n}: {report:?}");
+                    }
+                }
+            }
+        }
+    }
+    assert!(met * 10 > all * 9, "{met} of {all}");
 }

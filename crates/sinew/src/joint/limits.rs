@@ -21,9 +21,10 @@ use super::{
     span::{Span, wrap},
 };
 use crate::{JointTransform, math, math64};
+pub(crate) use axes::around;
 pub(crate) use contact::Contact;
 use parts::{Split, angles, clamp_angles, clamp_ball, clamp_parts, hinge_angle, join, split, within};
-use relax::{in_f64, turn};
+pub(crate) use relax::{in_f64, turn};
 pub(crate) use socket::{Pivot, Socket};
 
 /// Excess up to which a rotation or slide counts as within its limits, in radians or metres. A rotation that was just

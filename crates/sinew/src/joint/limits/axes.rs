@@ -67,7 +67,7 @@ impl Arc {
 }
 
 /// The angle in \[-pi, pi\] that differs from `x` by whole turns, in radians.
-pub(super) fn around(x: f64) -> f64 {
+pub(crate) fn around(x: f64) -> f64 {
     x - 2.0 * PI * round(x / (2.0 * PI))
 }
 

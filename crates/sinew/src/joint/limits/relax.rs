@@ -94,12 +94,12 @@ pub(super) fn hinge_parts(own: DQuat, axis: DVec3, span: &Span) -> (f64, DQuat) 
 }
 
 /// The rotation by `angle` radians about a unit vector.
-pub(super) fn turn(axis: DVec3, angle: f64) -> DQuat {
+pub(crate) fn turn(axis: DVec3, angle: f64) -> DQuat {
     let (s, c) = sin_cos(0.5 * angle);
     let v = axis * s;
     DQuat::from_xyzw(v.x, v.y, v.z, c)
 }
 
-pub(super) fn in_f64(q: Quat) -> DQuat {
+pub(crate) fn in_f64(q: Quat) -> DQuat {
     q.as_dquat().normalize()
 }

@@ -12,7 +12,7 @@
 
 use core::f64::consts::{PI, TAU};
 
-use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
+use glam::{DMat3, DQuat, DVec3, Mat3, Quat, Vec3};
 
 use super::{
     Limits, Span, TOLERANCE, Turn,
@@ -62,16 +62,16 @@ const ROUNDING: f64 = 5e-7;
 
 impl Limits {
     /// The joint as one that turns about one axis, for a local rotation: a hinge, turns about single axes with one that moves, or
-    /// a ball that swings about one axis and hardly about the other. Such a ball keeps its twist, and its play is taken out.
+    /// a ball that swings about one axis and hardly about the other. A tilt or that play is taken out; the ball keeps its twist.
     pub(crate) fn pivot(&self, local: Quat) -> Option<Pivot> {
         let rest = in_f64(self.rest);
         let at = self.coordinates(local).map(f64::from);
         let (n, before, axis, after, span) = match &self.turn {
-            Turn::Hinge { exact, span, off, .. } => (0, rest * in_f64(*off), *exact, DQuat::IDENTITY, *span),
-            Turn::Axes { axes, spans, off } => {
+            Turn::Hinge { exact, span, .. } => (0, rest, *exact, DQuat::IDENTITY, *span),
+            Turn::Axes { axes, spans, .. } => {
                 self.hinge_axis()?;
                 let n = (0..3).find(|&n| spans[n].low < spans[n].high)?;
-                (n, rest, DVec3::AXES[axes[n]], in_f64(*off), spans[n])
+                (n, rest, DVec3::AXES[axes[n]], DQuat::IDENTITY, spans[n])
             }
             Turn::Ball { swing: Some(e), twist, frame, slack, centre } => {
                 let (n, [low, high]) = e.pivot()?;
@@ -135,17 +135,20 @@ impl Limits {
         }
     }
 
-    /// The ball in f64; `None` for other joints.
-    pub(crate) fn socket(&self) -> Option<Socket> {
-        let Turn::Ball { frame, swing, slack, twist, .. } = &self.turn else { return None };
-        Some(Socket {
+    /// A ball in f64. Other joints count as free.
+    pub(crate) fn socket(&self) -> Socket {
+        let (frame, swing, slack, twist) = match &self.turn {
+            Turn::Ball { frame, swing, slack, twist, .. } => (*frame, *swing, *slack, *twist),
+            _ => (Mat3::IDENTITY, None, 0.0, Span::FREE),
+        };
+        Socket {
             rest: in_f64(self.rest),
             frame: frame.as_dmat3(),
-            swing: *swing,
-            slack: (*slack).into(),
+            swing,
+            slack: slack.into(),
             middle: twist.centre.into(),
             twist: [twist.low.into(), twist.high.into()],
-        })
+        }
     }
 }
 

@@ -21,7 +21,7 @@ use crate::{
     Goal, Pole, Pose, Report, math,
     solve::{
         LimbOptions, Tolerance,
-        arc::{FADE, distance},
+        arc::{distance, twist_towards},
         branch,
         options::ROTATION_TOLERANCE,
     },
@@ -124,8 +124,9 @@ impl TwoBone {
                     && jumped(&{ at }, &{ turns }),
                 ..turns
             },
-            Pole::Point(p) => limb.poled(p - at.root, [e, g], x2, aa, turns)?,
-            Pole::Direction(d) => limb.poled(d, [e, g], x2, aa, turns)?,
+            pole => {
+                limb.poled(pole.direction(at.root, Vec3::ZERO, Vec3::ZERO, 0.0), [e, g], x2, aa, turns)?
+            }
         };
         let turned = pose.turned_plain(root, turns.root);
         let limits = pose.skeleton().limits(root);
@@ -176,22 +177,14 @@ impl Hinged {
     #[inline(always)]
     fn poled(&self, p: Vec3, [e, g]: [Vec3; 2], x2: f32, aa: f32, turns: LimbTurns) -> Option<LimbTurns> {
         let own = math::rotate(turns.root, self.u);
-        let (pp, gp, gu) = (p.length_squared(), g.dot(p), g.dot(own));
-        let size = SMALL * SMALL * 1e-6..LARGE * LARGE * 1e6;
-        // A pole in line with the goal, or a limb without a bend, is left to the general case.
-        let faces = size.contains(&pp) && x2 * pp * (1.0 - FADE * FADE) > gp * gp;
-        if !(faces && x2 * aa * (1.0 - BENT * BENT) > gu * gu) {
+        let axis = g * (1.0 / math::sqrt(x2));
+        let along = own.dot(axis);
+        if aa - along * along <= BENT * BENT * aa {
             return None;
         }
-        let ix = 1.0 / math::sqrt(x2);
-        let (sin, cos) = (g.dot(own.cross(p)) * ix, own.dot(p) - gu * gp * (ix * ix));
-        let length = math::sqrt(sin * sin + cos * cos);
-        // Half the angle, in the form without cancellation.
-        let (s, w) = if cos >= 0.0 { (sin, length + cos) } else { (length - cos, sin) };
-        let l = 1.0 / math::sqrt(s * s + w * w);
-        let twist = Quat::from_vec4((g * (s * ix * l)).extend(w * l));
+        let twist = math::normalize(twist_towards(axis, own, p).0);
         let root = math::normalize(math::mul(twist, turns.root));
-        let branch_changed = branch::flipped_onto(e, self.u, g * ix, math::rotate(twist, own));
+        let branch_changed = branch::flipped_onto(e, self.u, axis, math::rotate(twist, own));
         Some(LimbTurns { root, branch_changed, ..turns })
     }
 }

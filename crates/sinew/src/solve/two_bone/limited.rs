@@ -32,9 +32,9 @@ use super::{
 };
 use crate::{
     Chain, ChainError, Goal, JointId, Pole, Pose, Report, Skeleton, SolveError,
-    joint::{Attribute, Attributes, Capability, Limits, Pivot, UnsupportedAttribute},
+    joint::{Attribute, Attributes, Capability, Limits, Pivot, UnsupportedAttribute, around, in_f64, turn},
     math,
-    math64::{self, atan2, round, sin_cos, sqrt},
+    math64::{self, atan2, sin_cos, sqrt},
     solve::{
         LimbOptions, Tolerance,
         arc::{direction, distance, twist_towards},
@@ -93,29 +93,10 @@ struct Found {
     rotations: Option<[Quat; 2]>,
     /// Whether limits keep the end from where the goal wants it.
     held: bool,
-    /// Distance from the end to where the goal wants it, in the space of the root's parent.
-    left: f64,
     /// Distance from the goal to the limb's reach, in metres.
     out_of_reach: f64,
-    /// Motion of the goal, in limb's lengths, that surely explains a motion of the limb.
+    /// Motion of the goal, in limb's lengths, that surely explains a motion of the limb where the goal is not met.
     explained: f64,
-}
-
-fn turn(axis: DVec3, angle: f64) -> DQuat {
-    let (s, c) = sin_cos(0.5 * angle);
-    DQuat::from_xyzw(axis.x * s, axis.y * s, axis.z * s, c)
-}
-
-fn unit(q: Quat) -> DQuat {
-    math64::normalize(q.as_dquat())
-}
-
-fn length(v: DVec3) -> f64 {
-    sqrt(v.length_squared())
-}
-
-fn around(x: f64) -> f64 {
-    x - TAU * round(x / TAU)
 }
 
 /// The shortest arc between two vectors of any length; a half turn about `fallback` where they are opposite.
@@ -129,9 +110,9 @@ fn arc(from: DVec3, to: DVec3, fallback: DVec3) -> DQuat {
     } else {
         let mut axis = fallback - from * (fallback.dot(from) / from.length_squared());
         if axis.length_squared() < 1e-12 {
-            axis = from.cross(if from.x.abs() < 0.5 * length(from) { DVec3::X } else { DVec3::Y });
+            axis = from.cross(if from.x.abs() < 0.5 * from.length() { DVec3::X } else { DVec3::Y });
         }
-        turn(axis / length(axis), PI)
+        turn(axis / axis.length(), PI)
     }
 }
 
@@ -145,7 +126,7 @@ impl Limb {
         // The circle from the angle 0.
         let (s, c) = sin_cos(pivot.now);
         let arm = Arm { centre: u + along, p: w * c - z * s, q: w * s + z * c };
-        Self { arm, u, lengths: [length(u), length(v)], about, pivot }
+        Self { arm, u, lengths: [u.length(), v.length()], about, pivot }
     }
 
     fn size(&self) -> f64 {
@@ -158,7 +139,7 @@ impl Limb {
     }
 
     fn far(&self, t: f64) -> f64 {
-        length(self.arm.end(t))
+        self.arm.end(t).length()
     }
 
     /// The angle at which the limb is straightest, and C and D of the distance.
@@ -356,15 +337,7 @@ impl TwoBone {
         if by_joint {
             at.tip = pose.position(self.chain.tip());
         }
-        let mut found = self.find(pose, task, &at, limits, input);
-        // A hinge that the input tilts may be nearer upright.
-        let strict = [limits[0], *pose.skeleton().limits(self.middle), limits[2]];
-        if found.left > 0.0 && strict[1] != limits[1] {
-            let upright = self.find(pose, task, &at, &strict, input);
-            if upright.left < found.left {
-                found = upright;
-            }
-        }
+        let found = self.find(pose, task, &at, limits, input);
         let mut moved = false;
         if let Some(rotations) = found.rotations.filter(|_| weight > 0.0) {
             for (n, joint) in [self.chain.root(), self.middle].into_iter().enumerate() {
@@ -374,7 +347,6 @@ impl TwoBone {
             moved = true;
         }
         let unexplained = moved
-            && (found.held || found.out_of_reach > 0.0)
             && !task.is_poled()
             && task.goal.rotation.is_none()
             && branch::changed(self.turned(pose, input.before), found.explained as f32, 0.0);
@@ -390,26 +362,25 @@ impl TwoBone {
     /// The rotations that bring the end to the task's place, or nearest to it.
     fn find(&self, pose: &Pose, task: &Task, at: &LimbPoints, limits: &[Limits; 3], input: &Input) -> Found {
         let LimbOptions { soft, min_flexion, .. } = *task.options;
-        let [root, before] = [0, 1].map(|n| unit(input.before[n]));
-        let none =
-            Found { rotations: None, held: false, left: 0.0, out_of_reach: 0.0, explained: f64::INFINITY };
+        let [root, before] = [0, 1].map(|n| in_f64(input.before[n]));
+        let none = Found { rotations: None, held: false, out_of_reach: 0.0, explained: f64::INFINITY };
         let Some(pivot) = limits[1].pivot(input.before[1]) else { return none };
         // All in the space of the root's parent.
         let space = pose.parent_model(self.chain.root()).matrix3.as_dmat3();
         let into = space.inverse();
-        let unit_length = length(into.x_axis);
+        let unit_length = into.x_axis.length();
         let mirrored = if space.determinant() < 0.0 { -1.0 } else { 1.0 };
         let seen = |p: Vec3| into * (p.as_dvec3() - at.root.as_dvec3());
         let [middle, e, goal] = [at.middle, at.tip, task.to].map(seen);
         let above = into * pose.parent_model(self.middle).matrix3.as_dmat3();
         let sign = if above.determinant() < 0.0 { -1.0 } else { 1.0 };
-        let turned = |v: DVec3| above * v * (sign / length(above.x_axis));
+        let turned = |v: DVec3| above * v * (sign / above.x_axis.length());
         // A ball's play is taken out.
-        let play = (unit(pivot.local(pivot.now)) * before.conjugate()).normalize();
+        let play = (in_f64(pivot.local(pivot.now)) * before.conjugate()).normalize();
         let play = DQuat::from_vec4(turned(play.xyz()).extend(play.w));
         let end = middle + play * (e - middle);
         let mut limb = Limb::of([DVec3::ZERO, middle, end], turned(pivot.before * pivot.axis), root, pivot);
-        let ([a, b], size, x) = (limb.lengths, limb.size(), length(goal));
+        let ([a, b], size, x) = (limb.lengths, limb.size(), goal.length());
         if !(size > 0.0 && size < f64::INFINITY && x < f64::INFINITY) {
             return none;
         }
@@ -425,47 +396,40 @@ impl TwoBone {
         let by = (x - x.min(reach).max(nearest)).abs();
         let out_of_reach = if by > ROUNDING * size { by / unit_length } else { 0.0 };
         // A goal on the root keeps the limb's direction.
-        let aim = if x > ROUNDING * size { goal / x } else { e / length(e).max(f64::MIN_POSITIVE) };
+        let aim = if x > ROUNDING * size { goal / x } else { e / e.length().max(f64::MIN_POSITIVE) };
         let place = aim * to;
 
         let socket = limits[0].socket();
-        let nearby = socket.as_ref().map(|socket| {
-            let Arm { centre, p, q } = limb.arm;
-            let arm = Arm { centre: centre / size, p: p / size, q: q / size };
-            let to = aim * (to / size).min(FAR);
-            NearestTurn { socket, arm, to, range: limb.range() }
-        });
-        let explained = match &nearby {
-            Some(nearby) => {
-                let [x, y, z] = nearby.socket.coordinates(root);
-                nearby.along(&[x, y, z, limb.pivot.now])
-            }
-            // At its distance, the end goes across.
-            None if (length(e) - d).abs() <= ROUNDING * size => {
-                length(e.cross(place)) / (length(e) * size).max(f64::MIN_POSITIVE)
-            }
-            None => f64::INFINITY,
+        let Arm { centre, p, q } = limb.arm;
+        let nearby = NearestTurn {
+            socket: &socket,
+            arm: Arm { centre: centre / size, p: p / size, q: q / size },
+            to: aim * (to / size).min(FAR),
+            range: limb.range(),
         };
-        let off = length(e - place);
+        let [cx, cy, cz] = socket.coordinates(root);
+        let now = [cx, cy, cz, limb.pivot.now];
+        let off = (e - place).length();
         let held = |off: f64| off - (to - d).abs() > 2.0 * ROUNDING * size;
         // Nearer than rounding: the chain is at its goal.
         let places = f64::from(at.root.abs().max_element().max(task.to.abs().max_element()));
         let uncertain = 3e-7 * places.min(1e6) + f64::from(input.uncertain);
-        let there = length(e - aim * d) <= 7e-7 * size + uncertain * unit_length;
-        let still = Found { held: held(off) && !there, left: off, out_of_reach, explained, ..none };
+        let there = (e - aim * d).length() <= 7e-7 * size + uncertain * unit_length;
+        let still = Found { held: held(off) && !there, out_of_reach: out_of_reach.min(off / unit_length), ..none };
 
         let found = |to: DQuat, t: f64| {
-            let rotations =
-                [limits[0].clamp(math::normalize(to.as_quat())), limits[1].clamp(limb.pivot.local(t))];
+            let rotations = [limits[0].clamp(math::normalize(to.as_quat())), limb.pivot.local(t)];
             // Of what f32 and the limits make of it. The pose was nearer where next to half a turn they make much of little.
-            let left = length(unit(rotations[0]) * limb.arm.end(t) - place);
-            let turned = 2.0 * length((root.conjugate() * to).xyz());
-            let bent = around(t - limb.pivot.now).abs().max(2.0 * length(play.xyz()));
+            let left = (in_f64(rotations[0]) * limb.arm.end(t) - place).length();
+            let turned = 2.0 * ((root.conjugate() * to).xyz()).length();
+            let bent = around(t - limb.pivot.now).abs().max(2.0 * play.xyz().length());
             let moved = turned > if there { 2e-6 } else { STILL } || bent > STILL;
             if !moved || off < left - ROUNDING * size {
                 return still;
             }
-            Found { rotations: Some(rotations), held: held(left), left, ..still }
+            let unmet = left > 2.0 * ROUNDING * size;
+            let explained = if unmet { nearby.along(&now) } else { f64::INFINITY };
+            Found { rotations: Some(rotations), held: held(left), out_of_reach, explained }
         };
         let (ts, count) = limb.flexions(d, side);
         let sided = task.side == BendSide::Keep || around(ts[0] - limb.pivot.now).abs() < 0.1;
@@ -475,15 +439,13 @@ impl TwoBone {
         let facing = |t: f64| self.facing(task, &limb, root, e, aim, t, (&into, mirrored), at.root);
         for &t in &ts[..count] {
             let wanted = facing(t);
-            let angle = socket.map_or(Some(0.0), |socket| socket.swivel(wanted, aim));
-            if let Some(angle) = angle {
+            if let Some(angle) = socket.swivel(wanted, aim) {
                 return found((turn(aim, angle) * wanted).normalize(), t);
             }
         }
-        let Some(nearby) = nearby else { return still };
         // From the pose, and from where the end is nearest among swivels and among swings with a twist at its limit.
         let pose_at = |[x, y, z]: [f64; 3], t: f64| [x, y, z, t];
-        let mut best = nearby.descend(pose_at(nearby.socket.coordinates(root), limb.pivot.now));
+        let mut best = nearby.descend(now);
         let mut margin = NEARER;
         let [low, high] = nearby.range;
         let swivels = [ts[0], ts[count - 1], low, 0.5 * (low + high), high].map(|t| (t, 0.0));
@@ -493,7 +455,7 @@ impl TwoBone {
             let ring: [_; RING] = core::array::from_fn(|n| {
                 let angle = n as f64 * (TAU / RING as f64);
                 let start = if twist == 0.0 {
-                    nearby.socket.coordinates(turn(aim, angle) * wanted)
+                    socket.coordinates(turn(aim, angle) * wanted)
                 } else {
                     let (s, c) = sin_cos(angle);
                     [PI * c, PI * s, twist]
@@ -512,7 +474,7 @@ impl TwoBone {
             }
         }
         let ([x, y, z, t], _) = best;
-        found(math64::quaternion(&nearby.socket.turned([x, y, z]).0), t)
+        found(math64::quaternion(&socket.turned([x, y, z]).0), t)
     }
 
     /// The side of straight, 1 or -1, to which the limb bends.
@@ -550,7 +512,7 @@ impl TwoBone {
     ) -> DQuat {
         let end = limb.arm.end(t);
         let plane = root * limb.about;
-        let e = if length(e) > ROUNDING * limb.size() { e } else { root * end };
+        let e = if e.length() > ROUNDING * limb.size() { e } else { root * end };
         let mut q = (arc(e, aim, plane) * arc(root * end, e, plane) * root).normalize();
         if task.is_poled() {
             let u = limb.u / limb.lengths[0].max(f64::MIN_POSITIVE);
@@ -558,12 +520,13 @@ impl TwoBone {
             let across = u - along * along.dot(u);
             // A straight limb faces the pole with the side to which it flexes: the middle joint goes away from the end.
             let side = if around(t - limb.straightest().0) < 0.0 { -1.0 } else { 1.0 };
-            let own = across + along.cross(limb.about) * (side * (f64::from(BLUR) - length(across)).max(0.0));
+            let own =
+                across + along.cross(limb.about) * (side * (f64::from(BLUR) - across.length()).max(0.0));
             let mut angle = f64::from(task.goal.swivel) * mirrored;
             if task.goal.pole != Pole::Keep {
                 let pole = task.goal.pole.direction(at, Vec3::ZERO, Vec3::ZERO, 0.0);
                 let pole = *into * direction(pole).as_dvec3();
-                let pole = (pole / length(pole).max(f64::MIN_POSITIVE)).as_vec3();
+                let pole = (pole / pole.length().max(f64::MIN_POSITIVE)).as_vec3();
                 let (twist, _) = twist_towards(aim.as_vec3(), (q * own).as_vec3(), pole);
                 angle +=
                     2.0 * atan2(Vec3::new(twist.x, twist.y, twist.z).as_dvec3().dot(aim), twist.w.into());

@@ -523,7 +523,14 @@ impl Pose {
     /// The local rotation of a joint after [`turn`](Self::turn), in an updated pose with [plain](Self::is_plain) frames.
     #[inline(always)]
     pub(crate) fn turned_plain(&self, joint: JointId, delta: Quat) -> Quat {
-        self.parent_frame(joint).turned(self.local[joint.index()].rotation, delta)
+        let (above, local) = (self.parent_frame(joint), self.local[joint.index()].rotation);
+        // The last lane counts joints with a scale.
+        if above.at.w != 0.0 {
+            return above.turned(local, delta);
+        }
+        let (d, m) = (Vec3::new(delta.x, delta.y, delta.z), above.linear());
+        let v = Vec3::new(m.x_axis.dot(d), m.y_axis.dot(d), m.z_axis.dot(d));
+        math::normalize(math::mul(Quat::from_vec4(v.extend(delta.w)), local))
     }
 
     /// Sets the local rotations of `root` and of `middle` below it, and updates the pose, which was up to date.

@@ -74,9 +74,21 @@ fn unbound(legs: &[Leg], pole: bool) -> (Vec<Posed>, Vec<Posed>) {
             })
         })
     };
+    // Nor do they change where the limb bends to.
+    let same = |(free, within): &(Posed, Posed)| {
+        let middles = |leg: &Posed| {
+            let mut pose = leg.pose.clone();
+            leg.goals.each_ref().map(|goal| {
+                let _ = leg.limb.solve(&mut pose, goal, &LimbOptions::new());
+                pose.position(leg.limb.middle())
+            })
+        };
+        middles(free).iter().zip(middles(within)).all(|(a, b)| a.distance(b) < 1e-3)
+    };
     let within = posed_as(Leg::pose_within, legs, pole);
     let free = posed(legs, pole);
-    free.into_iter().zip(within).filter(|(_, within)| inside(within)).take(LEGS).unzip()
+    let pairs = free.into_iter().zip(within).filter(|pair| inside(&pair.1) && same(pair));
+    pairs.take(LEGS).unzip()
 }
 
 /// A contender that calls `step` with each leg and the index of its goal, which changes from pass to pass.

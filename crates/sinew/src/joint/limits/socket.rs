@@ -90,7 +90,7 @@ impl Limits {
 
     /// The local rotation after a turn about the pivot's axis, by the angle of which `half` is the sine and the cosine of half.
     /// `None` where a rotation has a tilt or play, or the result is out of limits, and for turns about single axes.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pivoted(&self, local: Quat, half: [f32; 2]) -> Option<Quat> {
         let [s, c] = half;
         let own = self.own(local);
@@ -104,7 +104,7 @@ impl Limits {
                 let along = v.dot(*axis);
                 let (x, w) = (along * c + own.w * s, own.w * c - along * s);
                 let fits = (v - *axis * along).length_squared() <= small && holds(x, w, span);
-                fits.then(|| self.local(Quat::from_vec4((*axis * x).extend(w))))
+                fits.then(|| math::mul(self.rest, Quat::from_vec4((*axis * x).extend(w))))
             }
             Turn::Ball { frame, swing: Some(e), twist, .. } => {
                 let (k, [low, high]) = e.pivot()?;

@@ -44,28 +44,24 @@ struct Hinged {
 }
 
 impl Hinged {
-    /// Sine and cosine of the angle that leads the end to the squared distance `d2`, on the side of the pose. `None` where none
-    /// does, or it is a large turn.
+    /// Sine and cosine of half the angle that leads the end to the squared distance `d2`, on the side of the pose. `None` where
+    /// none does, or it is a large turn.
     #[inline(always)]
     fn turn(&self, d2: f32) -> Option<[f32; 2]> {
         let Self { x, y, all, k0, .. } = *self;
         let k = 0.5 * d2 + k0;
         let s2 = all - k * k;
         let s = (s2 > 0.0).then(|| if y < 0.0 { -math::sqrt(s2) } else { math::sqrt(s2) })?;
-        let (sin, cos) = ((k * y - s * x) / all, (k * x + s * y) / all);
-        (1.0 + cos > TURNED).then_some([sin, cos])
+        // The sine, and one more than the cosine, times one length.
+        let (sin, w) = (k * y - s * x, all + (k * x + s * y));
+        let l = 1.0 / math::sqrt(sin * sin + w * w);
+        (w > TURNED * all).then_some([sin * l, w * l])
     }
-}
-
-/// Sine and cosine of half the angle of this sine and cosine.
-#[inline(always)]
-fn half([sin, cos]: [f32; 2]) -> [f32; 2] {
-    let l = 1.0 / math::sqrt(sin * sin + (1.0 + cos) * (1.0 + cos));
-    [sin * l, (1.0 + cos) * l]
 }
 
 impl TwoBone {
     /// A solve within limits in the common case, where none binds, as [`TwoBone::solve_plain`]. `None` in all other cases.
+    #[inline(always)]
     pub(super) fn solve_plain_within(
         &self,
         pose: &mut Pose,
@@ -78,14 +74,17 @@ impl TwoBone {
             return None;
         }
         let [root, middle, tip] = self.turning();
-        let across = pose.parent_frame(middle).linear() * self.within?.across;
-        let h = across * (1.0 / math::sqrt(across.length_squared()));
+        let above = pose.parent_frame(middle);
+        let across = above.linear() * self.within?.across;
+        // The last lane counts joints with a scale.
+        let h = if above.at.w == 0.0 { across } else { across * (1.0 / math::sqrt(across.length_squared())) };
         let (u, v, e, g) = (at.middle - at.root, at.tip - at.middle, at.tip - at.root, to - at.root);
         let (aa, bb, ee, x2) =
             (u.length_squared(), v.length_squared(), e.length_squared(), g.length_squared());
         let (small, large) = (SMALL * SMALL, LARGE * LARGE);
-        let ab = math::sqrt(aa * bb);
-        let straight2 = aa + bb + 2.0 * ab;
+        let (a, b) = (math::sqrt(aa), math::sqrt(bb));
+        let (length, ab) = (a + b, a * b);
+        let straight2 = length * length;
         let sizes = aa > small && aa < large && bb > small && bb < large && ab > UNEQUAL * straight2;
         if !(sizes && x2 > NEAR * straight2 && ee > NEAR * straight2) {
             return None;
@@ -96,7 +95,6 @@ impl TwoBone {
         if y * y <= BENT * BENT * limb.all {
             return None;
         }
-        let length = math::sqrt(aa) + math::sqrt(bb);
         let uncertain = UNCERTAIN * pose.extent(tip);
         let moved2 = (g - e).length_squared();
         let met = 1e-6 * length + 2.0 * uncertain;
@@ -104,10 +102,9 @@ impl TwoBone {
             return None;
         }
         let turn = limb.turn(x2)?;
-        let middle_half = half(turn);
         let limits = pose.skeleton().limits(middle);
         let now = pose.local(middle).rotation;
-        let bent = limits.pivoted(now, middle_half)?;
+        let bent = limits.pivoted(now, turn)?;
         let (soft, min) = (options.soft, options.min_flexion);
         if soft > 0.0 || min > 0.0 {
             // Neither the soft zone nor the minimum flexion begins before this distance.
@@ -115,9 +112,9 @@ impl TwoBone {
             let far = x2 / (share * share);
             // cos m >= 1 - m^2 / 2.
             let bent = far < straight2 - ab * min * min;
-            bent.then(|| limb.turn(far)).flatten().and_then(|turn| limits.pivoted(now, half(turn)))?;
+            bent.then(|| limb.turn(far)).flatten().and_then(|turn| limits.pivoted(now, turn))?;
         }
-        let turns = limb.root_turn(e, g, turn, middle_half, [ee, x2])?;
+        let turns = limb.root_turn(e, g, turn, [ee, x2])?;
         let turns = match goal.pole {
             Pole::Keep => LimbTurns {
                 branch_changed: 1.0 - turns.root.w * turns.middle.w > UNNOTICED * moved2 / straight2
@@ -148,17 +145,10 @@ impl TwoBone {
 impl Hinged {
     /// The turns of middle joint and root that lead the end `e` to `g` by shortest arcs, from the turn of the middle joint.
     #[inline(always)]
-    fn root_turn(
-        &self,
-        e: Vec3,
-        g: Vec3,
-        [sin, cos]: [f32; 2],
-        [s, c]: [f32; 2],
-        [ee, x2]: [f32; 2],
-    ) -> Option<LimbTurns> {
+    fn root_turn(&self, e: Vec3, g: Vec3, [s, c]: [f32; 2], [ee, x2]: [f32; 2]) -> Option<LimbTurns> {
         let Self { v, h, .. } = *self;
         // The end after the middle joint's turn.
-        let e1 = e + (v - h * h.dot(v)) * (cos - 1.0) + h.cross(v) * sin;
+        let e1 = e + ((h * h.dot(v) - v) * s + h.cross(v) * c) * (2.0 * s);
         let product = math::sqrt(ee * x2);
         let (lift, lw) = (e1.cross(e), product + e1.dot(e));
         let (carry, cw) = (e.cross(g), product + e.dot(g));
@@ -182,9 +172,13 @@ impl Hinged {
         if aa - along * along <= BENT * BENT * aa {
             return None;
         }
-        let twist = math::normalize(twist_towards(axis, own, p).0);
-        let root = math::normalize(math::mul(twist, turns.root));
-        let branch_changed = branch::flipped_onto(e, self.u, axis, math::rotate(twist, own));
+        let (twist, _) = twist_towards(axis, own, p);
+        // The bend after that turn, across the axis, times one length.
+        let (s, w) = (Vec3::new(twist.x, twist.y, twist.z).dot(axis), twist.w);
+        let bend = own * (w * w - s * s) + axis.cross(own) * (2.0 * s * w);
+        // Of any length: the root's rotation is normalised in its local space.
+        let root = math::mul(twist, turns.root);
+        let branch_changed = branch::flipped_onto(e, self.u, axis, bend);
         Some(LimbTurns { root, branch_changed, ..turns })
     }
 }

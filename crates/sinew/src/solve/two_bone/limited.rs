@@ -415,7 +415,8 @@ impl TwoBone {
         let places = f64::from(at.root.abs().max_element().max(task.to.abs().max_element()));
         let uncertain = 3e-7 * places.min(1e6) + f64::from(input.uncertain);
         let there = (e - aim * d).length() <= 7e-7 * size + uncertain * unit_length;
-        let still = Found { held: held(off) && !there, out_of_reach: out_of_reach.min(off / unit_length), ..none };
+        let still =
+            Found { held: held(off) && !there, out_of_reach: out_of_reach.min(off / unit_length), ..none };
 
         let found = |to: DQuat, t: f64| {
             let rotations = [limits[0].clamp(math::normalize(to.as_quat())), limb.pivot.local(t)];

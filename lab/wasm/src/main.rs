@@ -28,11 +28,14 @@ fn main() -> ExitCode {
     let cargo = env::var_os("CARGO").unwrap_or("cargo".into());
     // Panics name source files: paths of this machine would count as code.
     let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
+    let printed = Command::new("rustc").args(["--print", "sysroot"]).output().ok();
+    let library =
+        printed.and_then(|o| String::from_utf8(o.stdout).ok()).map(|root| PathBuf::from(root.trim()));
+    let library = library.map(|root| root.join("lib/rustlib/src/rust"));
     let flags: Vec<String> =
-        [fs::canonicalize(lab.join("..")).ok().zip(Some("sinew")), home.zip(Some("cargo"))]
+        [(fs::canonicalize(lab.join("..")).ok(), "sinew"), (home, "cargo"), (library, "rust")]
             .into_iter()
-            .flatten()
-            .map(|(path, name)| format!("--remap-path-prefix={}={name}", path.display()))
+            .filter_map(|(path, name)| Some(format!("--remap-path-prefix={}={name}", path?.display())))
             .collect();
     let built = Command::new(cargo)
         .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"))

@@ -133,6 +133,14 @@ pub(super) const CAPABILITY: Capability =
 /// the middle joint's turn and not computed from angles, its rounding is corrected too. A pole or a swivel angle is one more
 /// turn about g, which leaves the end where it is.
 ///
+/// # Within limits
+///
+/// [`TwoBone::within_limits`] makes a limb whose middle joint is a hinge with a range, and whose root may be a ball. The
+/// flexion is then that of the range at which the end has the goal's distance, or the end of the range. The root's rotations
+/// that lead the end to the goal are one turn about the goal's direction, the swivel: the limb takes the swivel within the
+/// ball's limits that is nearest to the wanted one. Where there is none for any flexion, it takes the pose within the limits
+/// whose end is nearest to the goal, and the report has the residual.
+///
 /// # Undefined directions
 ///
 /// - Where the limb is straight or folded, u x v vanishes and the bend axis is the [`hinge`](Self::hinge)'s. The hinge fades

@@ -212,6 +212,28 @@ impl TwoBone {
     /// free or a ball. Preferred values choose the side to which a straight limb bends. The tip may have any limits of turning;
     /// a goal's rotation turns it within them. It may be stiff, but not held: no other joint could take over.
     ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use sinew::{Chain, Goal, JointTransform, Pose, Skeleton, glam::Vec3, joint::{Dof, Joint}};
+    /// use sinew::solve::{LimbOptions, TwoBone};
+    ///
+    /// let mut builder = Skeleton::builder();
+    /// let down = JointTransform::from_translation(Vec3::new(0.0, -0.45, 0.0));
+    /// let hip = builder.add("hip", None, JointTransform::from_translation(Vec3::new(0.0, 0.9, 0.0)));
+    /// let knee = builder.add("knee", Some(hip), down);
+    /// builder.add("ankle", Some(knee), down);
+    /// let (mut skeleton, ids) = builder.build()?;
+    /// skeleton.set_joint(ids[knee], Joint::hinge(Vec3::X, Dof::range(0.0, 2.0)))?;
+    /// let skeleton = Arc::new(skeleton);
+    ///
+    /// let leg = TwoBone::within_limits(&skeleton, Chain::new(&skeleton, ids[0], ids[2])?, ids[1])?;
+    /// let mut pose = Pose::rest(&skeleton);
+    /// // The knee bends by 2 radians at most, so that the ankle stays 0.49 m away from the hip.
+    /// let report = leg.solve(&mut pose, &Goal::position(Vec3::new(0.0, 0.6, 0.0)), &LimbOptions::new())?;
+    /// assert!((report.position_residual - (0.9 * 1f32.cos() - 0.3)).abs() < 1e-5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// The middle joint is not between root and tip, or it or the root has an attribute that a limb cannot honour.

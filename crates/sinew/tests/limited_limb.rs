@@ -649,3 +649,43 @@ fn the_common_case_is_the_exact_one() {
     println!("by the common case {same}, worst {worst:e}");
     assert!(same > 500, "{same}");
 }
+
+/// Without a range that binds, the reports are those of a limb without limits: for goals out of reach, in a soft zone, far
+/// away, and for limbs of no length. A pose of a skeleton without the hinge stalls.
+#[test]
+fn reports_of_goals_out_of_reach_are_those_of_a_limb_without_limits() {
+    for (upper, lower) in [(0.45, 0.45), (0.45, 0.0), (0.0, 0.45), (0.0, 0.0)] {
+        let mut b = Skeleton::builder();
+        let at = |y| JointTransform::from_translation(Vec3::new(0.0, y, 0.0));
+        let hip = b.add("hip", None, at(0.9));
+        let knee = b.add("knee", Some(hip), at(-upper));
+        b.add("ankle", Some(knee), at(-lower));
+        let (free, ids) = b.build().unwrap();
+        let ids = <[JointId; 3]>::try_from(ids).unwrap();
+        let mut skeleton = free.clone();
+        skeleton.set_joint(ids[1], Joint::hinge(DVec3::X, Dof::FREE)).unwrap();
+        let (free, limb) = (Arc::new(free), Limb { skeleton: Arc::new(skeleton), ids });
+        let (bare, within) = (TwoBone::new(&free, ids[0], ids[1], ids[2]).unwrap(), limb.solver());
+        for to in
+            [Vec3::new(0.1, 0.3, 0.2), Vec3::NEG_Y * 1e19, Vec3::splat(f32::MAX), Vec3::Y * 0.5, Vec3::ZERO]
+        {
+            for soft in [0.0, 0.3] {
+                let (goal, options) = (Goal::position(to), LimbOptions::new().with_soft(soft));
+                let (mut one, mut other) = (Pose::rest(&free), Pose::rest(&limb.skeleton));
+                let expected = bare.solve(&mut one, &goal, &options).unwrap();
+                let mut of_another = Pose::rest(&free);
+                for again in [false, true] {
+                    let report = within.solve(&mut other, &goal, &options).unwrap();
+                    let apart = (report.out_of_reach - expected.out_of_reach).abs();
+                    let case =
+                        format!("{upper} {lower}, {to}, soft {soft}, {again}: {report:?} {expected:?}");
+                    assert!(report.out_of_reach.is_finite(), "{case}");
+                    assert!(apart <= 1e-5 * expected.out_of_reach.max(1.0), "{case}");
+                    assert_eq!(report.outcome, expected.outcome, "{case}");
+                }
+                let report = within.solve(&mut of_another, &goal, &options).unwrap();
+                assert_eq!(report.outcome, Outcome::Stalled, "{report:?}");
+            }
+        }
+    }
+}

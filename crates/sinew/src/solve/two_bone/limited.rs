@@ -375,7 +375,7 @@ impl TwoBone {
         let turns = LimbTurns {
             middle: Quat::IDENTITY,
             root: Quat::IDENTITY,
-            out_of_reach: found.out_of_reach as f32,
+            out_of_reach: found.out_of_reach.min(f32::MAX.into()) as f32,
             branch_changed: unexplained,
         };
         Brought { at, to: task.to, turns, moved, settled: !found.held || weight <= 0.0 }
@@ -386,7 +386,8 @@ impl TwoBone {
         let LimbOptions { soft, min_flexion, .. } = *task.options;
         let [root, before] = [0, 1].map(|n| in_f64(input.before[n]));
         let none = Found { rotations: None, held: false, out_of_reach: 0.0, explained: f64::INFINITY };
-        let Some(pivot) = limits[1].pivot(input.before[1]) else { return none };
+        // A pose of another skeleton, whose joint has no hinge.
+        let Some(pivot) = limits[1].pivot(input.before[1]) else { return Found { held: true, ..none } };
         // All in the space of the root's parent.
         let space = pose.parent_model(self.chain.root()).matrix3.as_dmat3();
         let into = space.inverse();
@@ -404,7 +405,7 @@ impl TwoBone {
         let mut limb = Limb::of([DVec3::ZERO, middle, end], turned(pivot.before * pivot.axis), root, pivot);
         let ([a, b], size, x) = (limb.lengths, limb.size(), goal.length());
         if !(size > 0.0 && size < f64::INFINITY && x < f64::INFINITY) {
-            return none;
+            return Found { out_of_reach: if size == 0.0 { x / unit_length } else { 0.0 }, ..none };
         }
 
         let side = self.bends(&limb, task.side, pose);
@@ -437,8 +438,11 @@ impl TwoBone {
         let places = f64::from(at.root.abs().max_element().max(task.to.abs().max_element()));
         let uncertain = 3e-7 * places.min(1e6) + f64::from(input.uncertain);
         let there = (e - aim * d).length() <= 7e-7 * size + uncertain * unit_length;
-        let still =
-            Found { held: held(off) && !there, out_of_reach: out_of_reach.min(off / unit_length), ..none };
+        let still = Found {
+            held: held(off) && !there,
+            out_of_reach: out_of_reach.min((e - goal).length() / unit_length),
+            ..none
+        };
 
         let found = |to: DQuat, t: f64| {
             let rotations = [limits[0].clamp(math::normalize(to.as_quat())), limb.pivot.local(t)];

@@ -190,6 +190,75 @@ fn are_met_within_limits(case: &Case) {
 }
 
 #[test]
+fn two_bone_limbs_stay_within_peoples_limits() {
+    assert_eq!(limbs_are_met_within_limits(&built_in("limbs")), 4);
+}
+
+#[test]
+#[ignore = "needs SINEW_DATA"]
+fn two_bone_limbs_stay_within_peoples_limits_on_real_figures() {
+    assert!(real().iter().map(limbs_are_met_within_limits).sum::<usize>() >= 12);
+}
+
+/// Leads each limb of three joints by itself: to where people reach, and to where the elbow or the knee would have to bend the
+/// wrong way or too far. Returns the number of limbs.
+fn limbs_are_met_within_limits(case: &Case) -> usize {
+    let mut skeleton = (*case.model.skeleton).clone();
+    let human = HumanLimits::of(&case.bind, &case.body);
+    human.apply(&mut skeleton).unwrap();
+    let skeleton = Arc::new(skeleton);
+    let [left, up, front] = case.axes();
+    let mut count = 0;
+    for side in Side::BOTH {
+        let out = if side == Side::Left { left } else { -left };
+        let (arm, leg) = (case.arm(side), case.body.leg(side));
+        let arms = [out * 0.2 - up * 0.5 + front * 0.4, out * 0.1 + front * 0.05];
+        let legs = [front * 0.3 - up * 0.8, front * 0.2 - up * 0.1];
+        for (joints, ways) in
+            [([arm.upper_arm, arm.forearm, arm.hand], arms), ([leg.thigh, leg.shin, leg.foot], legs)]
+        {
+            let above = |j| case.model.skeleton.parent(j);
+            if [above(joints[2]), above(joints[1])] != [Some(joints[1]), Some(joints[0])] {
+                continue;
+            }
+            count += 1;
+            let [root, middle, tip] = joints.map(|j| case.at(j));
+            let length = root.distance(middle) + middle.distance(tip);
+            for (n, way) in ways.into_iter().enumerate() {
+                // The root keeps its place: no joint above it moves, but the pose at ease is not the bind pose.
+                let at_ease = {
+                    let mut ease = Pose::rest(&skeleton);
+                    human.stand_at_ease(&case.bind, &case.body, &mut ease);
+                    ease.update();
+                    ease.position(joints[0])
+                };
+                let to = at_ease + way * length;
+                let name = case.model.skeleton.name(joints[2]);
+                let line = json!({"goals": [{"joint": name, "position": to.to_array()}]});
+                let answer = &case.solve(&[line], &["--human", "--solver", "two-bone"])[0];
+                let what = format!("{}, {name}, {n}: {answer}", case.path.display());
+                assert_eq!(answer["status"] == "reached", n == 0, "{what}");
+                let mut pose = Pose::rest(&skeleton);
+                human.stand_at_ease(&case.bind, &case.body, &mut pose);
+                let answered = case.pose(answer);
+                for joint in joints {
+                    pose.set_local(joint, *answered.local(joint));
+                }
+                pose.update();
+                let off = f64::from(pose.position(joints[2]).distance(to));
+                let told = answer["position_error"].as_f64().unwrap();
+                assert!((off - told).abs() < 1e-5 * f64::from(length), "{off}: {what}");
+                for joint in joints {
+                    let excess = skeleton.limit_excess(joint, pose.local(joint).rotation);
+                    assert!(excess <= 1e-5, "{} is {excess} outside: {what}", skeleton.name(joint));
+                }
+            }
+        }
+    }
+    count
+}
+
+#[test]
 fn elbows_hang_or_point_out_and_never_through_the_body() {
     elbows_go_well(&built_in("elbows"));
 }

@@ -291,6 +291,11 @@ fn an_arm_is_solved_within_its_limits_or_refused_by_its_joint() {
     let line = failed(&["solve", &arm, "--solver", "two-bone", "--to", &to], 1);
     assert!(line.contains("desk.urdf: two-bone needs a chain of 3 joints"), "{line}");
 
+    // Root, middle and tip of a limb whose root is a hinge.
+    let args = ["solve", &arm, "--chain", "a..tool", "--solver", "two-bone", "--to", &to];
+    let line = failed(&args, 1);
+    assert!(line.contains("has a hinge, which two-bone cannot honour"), "{line}");
+
     let slider = HINGES.replace("name=\"lift\" type=\"revolute\"", "name=\"lift\" type=\"prismatic\"");
     let arm = write("arm", "slider.urdf", &slider);
     // Worked by hand for pan 0.5, a slide of 0.4 along y, and bend 1.

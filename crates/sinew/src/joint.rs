@@ -20,9 +20,9 @@
 //!
 //! "Kept": the limb keeps the joints between its root, its middle and its tip as they are in the input pose, so their
 //! attributes do not matter; of the joints that it moves it does not honour the attribute. "Some": a limb honours it of some of
-//! these joints if made for that ([`TwoBone::within_limits`](crate::solve::TwoBone::within_limits)), and keeps others. The
-//! limb's tip turns only if a goal has a rotation; the solve then reports unsupported attributes. `Aim` is built without a
-//! skeleton and also reports them in the solve.
+//! these joints if made for that ([`TwoBone::within_limits`](crate::solve::TwoBone::within_limits)), and keeps others; an aim
+//! honours turns about single axes if only one of them moves. The limb's tip turns only if a goal has a rotation; the solve then
+//! reports unsupported attributes. `Aim` is built without a skeleton and also reports them in the solve.
 //!
 //! Ease and stiffness slow joints. [`Ccd`](crate::solve::Ccd) and [`Auto`](crate::solve::Auto) reduce each step of a joint.
 //! [`DampedLeastSquares`](crate::solve::DampedLeastSquares), [`FullBody`](crate::solve::FullBody) and joint space take them

@@ -1,10 +1,12 @@
 //! Limbs with a hinge and a ball, against forward kinematics and searches that are written here, in f64.
 
+mod common;
 #[path = "limit_judge/mod.rs"]
 mod judge;
 
 use std::sync::Arc;
 
+use common::{Random, ball};
 use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
 use judge::excess;
 use sinew::{
@@ -13,36 +15,6 @@ use sinew::{
     math,
     solve::{Auto, IterativeOptions, LimbOptions, TwoBone},
 };
-
-/// xorshift.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn between(&mut self, a: f64, b: f64) -> f64 {
-        a + (b - a) * self.next()
-    }
-
-    fn direction(&mut self) -> DVec3 {
-        loop {
-            let v = DVec3::new(self.between(-1.0, 1.0), self.between(-1.0, 1.0), self.between(-1.0, 1.0));
-            if v.length() > 0.1 && v.length() < 1.0 {
-                return v.normalize();
-            }
-        }
-    }
-
-    fn rotation(&mut self, most: f64) -> Quat {
-        let angle = self.between(0.0, most);
-        DQuat::from_axis_angle(self.direction(), angle).as_quat().normalize()
-    }
-}
 
 /// A random limb: a ball and a hinge that is not quite across the bones.
 struct Limb {
@@ -56,11 +28,6 @@ impl Limb {
         let chain = Chain::new(&self.skeleton, hip, ankle).unwrap();
         TwoBone::within_limits(&self.skeleton, chain, knee).unwrap()
     }
-}
-
-fn range(r: &mut Random, around: f64) -> (f64, f64) {
-    let (a, b) = (r.between(0.05, around), r.between(0.05, around));
-    (-a, b)
 }
 
 fn limb(r: &mut Random, free_root: bool, knee: Option<Dof>) -> Limb {
@@ -90,23 +57,8 @@ fn limb(r: &mut Random, free_root: bool, knee: Option<Dof>) -> Limb {
     });
     skeleton.set_joint(ids[2], Joint::hinge(across, dof)).unwrap();
     if !free_root {
-        let centre = if r.next() < 0.5 { [0.0; 2] } else { [r.between(-0.8, 0.8), r.between(-0.8, 0.8)] };
-        let swing = [0, 1].map(|k| {
-            let (from, to) = range(r, 1.4);
-            Dof::range(centre[k] + from, centre[k] + to)
-        });
-        let twist = if r.next() < 0.2 {
-            Dof::FREE
-        } else {
-            let (a, b) = range(r, 1.5);
-            Dof::range(a, b)
-        };
-        let along = if r.next() < 0.6 { u.as_dvec3() } else { r.direction() };
-        let ball = Turning::Ball { twist_axis: along, swing_axis: r.direction(), swing, twist, centre };
-        let ball = Joint::from(ball);
-        skeleton
-            .set_joint(ids[1], if ball.check().is_ok() { ball } else { Joint::cone(along, 0.8, 0.5) })
-            .unwrap();
+        let ball = ball(r, 1.4, 1.5, |r| if r.next() < 0.6 { u.as_dvec3() } else { r.direction() });
+        skeleton.set_joint(ids[1], ball).unwrap();
     }
     Limb { skeleton: Arc::new(skeleton), ids: [ids[1], ids[2], ids[3]] }
 }
@@ -686,6 +638,70 @@ fn reports_of_goals_out_of_reach_are_those_of_a_limb_without_limits() {
                 let report = within.solve(&mut of_another, &goal, &options).unwrap();
                 assert_eq!(report.outcome, Outcome::Stalled, "{report:?}");
             }
+        }
+    }
+}
+
+/// Joints that the input has outside their limits go no further out, also where those are wide or a hinge has play.
+#[test]
+fn inputs_outside_limits_go_no_further_out() {
+    let mut r = Random(0x0D7);
+    let mut worst = 0.0f64;
+    for n in 0..20000 {
+        let mut limb = limb(&mut r, n % 5 == 0, None);
+        if n % 2 == 0 {
+            let mut skeleton = (*limb.skeleton).clone();
+            let ranges = [(-r.between(0.1, 2.6), 0.05), (-0.1, 0.05)];
+            let elbow = Joint::ball(r.direction(), r.direction(), ranges, (-0.5, 0.5));
+            if skeleton.set_joint(limb.ids[1], elbow).is_ok() {
+                limb.skeleton = Arc::new(skeleton);
+            }
+        }
+        if n % 3 > 0 {
+            let mut skeleton = (*limb.skeleton).clone();
+            skeleton.set_joint(limb.ids[0], ball(&mut r, 3.0, 3.0, Random::direction)).unwrap();
+            limb.skeleton = Arc::new(skeleton);
+        }
+        let mut pose = Pose::rest(&limb.skeleton);
+        for j in limb.ids {
+            pose.set_rotation(j, r.rotation(3.1));
+        }
+        pose.update();
+        let solver = limb.solver();
+        let (a, b) = solver.lengths(&pose);
+        let s = limb.skeleton.clone();
+        let out = |pose: &Pose| limb.ids.map(|j| excess(s.joint(j), s.rest(j), pose.local(j)));
+        let to = pose.position(limb.ids[0]) + (r.direction() * r.between(0.0, 1.5)).as_vec3() * (a + b);
+        let influence = if n % 3 == 0 { r.next() as f32 } else { 1.0 };
+        let was = out(&pose);
+        let goal = Goal::position(to);
+        solver.solve(&mut pose, &goal, &LimbOptions::new().with_influence(influence)).unwrap();
+        for (was, is) in was.into_iter().zip(out(&pose)) {
+            for (was, is) in was.into_iter().zip(is) {
+                worst = worst.max(is - was.max(0.0));
+                assert!(is <= was.max(0.0) + 1e-5, "{n}: {was} to {is}, {influence}");
+            }
+        }
+    }
+    println!("worst {worst:e}");
+}
+
+/// With a bound on turns the end comes no further from a goal, also from one that the limits keep it from.
+#[test]
+fn bounded_turns_lead_no_further_from_goals_out_of_reach() {
+    let mut r = Random(0xB07);
+    for n in 0..600 {
+        let limb = limb(&mut r, n % 3 == 0, None);
+        let mut pose = posed(&mut r, &limb);
+        let solver = limb.solver();
+        let (a, b) = solver.lengths(&pose);
+        let goal = pose.position(limb.ids[0]) + (r.direction() * r.between(0.0, 3.0)).as_vec3() * (a + b);
+        let off = |pose: &Pose| pose.position(limb.ids[2]).distance(goal);
+        let options = LimbOptions::new().with_max_turn(r.between(0.02, 0.5) as f32);
+        for _ in 0..20 {
+            let was = off(&pose);
+            let report = solver.solve(&mut pose, &Goal::position(goal), &options).unwrap();
+            assert!(off(&pose) <= was + 2e-6 * (a + b), "{n}: {was} to {}, {report:?}", off(&pose));
         }
     }
 }

@@ -1,8 +1,11 @@
 //! Ease, stiffness and preferred values on random arms of seven joints, by every solver that weighs them: what they change,
 //! and that they cost no goal.
 
+mod common;
+
 use std::sync::Arc;
 
+use common::Random;
 use sinew::{
     Chain, Goal, JointId, JointTransform, Pose, Skeleton, Workspace,
     glam::{DQuat, DVec3, Quat, Vec3},
@@ -20,30 +23,6 @@ use sinew::{
 const ARMS: u64 = 400;
 /// Number of goals that may stay unreached without restarts, of those of all arms with and without resistance.
 const UNREACHED: u64 = 8;
-
-/// Numbers that differ from seed to seed (xorshift).
-struct Noise(u64);
-
-impl Noise {
-    fn of(seed: u64) -> Self {
-        let mut noise = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        for _ in 0..8 {
-            noise.between(0.0, 1.0);
-        }
-        noise
-    }
-
-    fn between(&mut self, low: f64, high: f64) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        low + (high - low) * (self.0 >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn vector(&mut self) -> DVec3 {
-        DVec3::from_array([0; 3].map(|_| self.between(-1.0, 1.0)))
-    }
-}
 
 /// A solver that honours ease and stiffness.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,7 +60,7 @@ fn case(seed: u64, change: impl Fn(usize, Dof) -> Dof) -> Case {
 
 /// [`case`] for joints with these parents, and goals with rotations if `turned`.
 fn case_of(parents: &[Option<usize>], turned: bool, seed: u64, change: impl Fn(usize, Dof) -> Dof) -> Case {
-    let r = &mut Noise::of(seed);
+    let r = &mut Random::of(seed);
     let mut b = Skeleton::builder();
     for (i, parent) in parents.iter().enumerate() {
         let rotation = Quat::from_scaled_axis((r.vector() * 0.8).as_vec3());
@@ -96,7 +75,7 @@ fn case_of(parents: &[Option<usize>], turned: bool, seed: u64, change: impl Fn(u
             skeleton.set_joint(id, Joint::FIXED).unwrap();
             continue;
         }
-        let dof = |r: &mut Noise| Dof::range(r.between(-2.5, -0.5), r.between(0.5, 2.5));
+        let dof = |r: &mut Random| Dof::range(r.between(-2.5, -0.5), r.between(0.5, 2.5));
         let joint = match (seed + i as u64) % 4 {
             0 => {
                 let [x, y, twist] = [0; 3].map(|_| change(i, dof(r)));
@@ -263,7 +242,7 @@ fn resistance_costs_no_goal() {
 fn reached_by(by: By, parents: &[Option<usize>], turned: bool) -> [i32; 5] {
     let mut reached = [0; 5];
     for seed in 0..ARMS {
-        let share = |i: usize| Noise::of(seed * 31 + i as u64).between(0.0, 0.95);
+        let share = |i: usize| Random::of(seed * 31 + i as u64).between(0.0, 0.95);
         let eased = |i: usize, dof: Dof| dof.with_ease(share(i));
         let stiff = |i: usize, dof: Dof| dof.with_stiffness(share(i));
         let prefers = |i: usize, dof: Dof| {
@@ -453,7 +432,7 @@ fn preferred_values_are_approached_in_the_null_space() {
 
 fn preferred_values_are_approached_by(by: By) {
     let prefers = |i: usize, dof: Dof| {
-        dof.with_preferred(dof.range.clamp(0.4 * Noise::of(i as u64).between(-1.0, 1.0)))
+        dof.with_preferred(dof.range.clamp(0.4 * Random::of(i as u64).between(-1.0, 1.0)))
     };
     let (mut far, mut nearer, mut unreached) = ([0.0; 2], 0, 0);
     for seed in 0..ARMS / 2 {
@@ -479,7 +458,7 @@ fn preferred_values_are_approached_by(by: By) {
 #[test]
 fn paths_keep_within_limits() {
     for seed in 0..60 {
-        let r = |i: usize| Noise::of(seed * 7 + i as u64).between(0.0, 1.0);
+        let r = |i: usize| Random::of(seed * 7 + i as u64).between(0.0, 1.0);
         let case = case(seed, |i, dof| dof.with_ease(r(i)).with_stiffness(r(i)).with_preferred(0.2));
         let follower = PathFollower::new(case.arm.mechanism(), &case.goals, 2.0).unwrap();
         let (mut values, mut workspace) = (case.start.clone(), Workspace::new());

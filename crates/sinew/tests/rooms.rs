@@ -71,9 +71,9 @@ fn rooms_import_in_one_direction() {
 /// have come since, the tree of joints that a look-at turns apart from its pose, cursors of clips, the solvers' capabilities,
 /// centres of swings, the paths of limbs in a full body's step, a limb's path for the common case, coordinates of joints
 /// between the steps of a chain, resistance in joint space, one outer loop for the steps of four models, ease and
-/// stiffness as weights in steps of chains and bodies, preferred values in a chain's null space, and limbs within limits
-/// (1,060). A change that needs more lines wins them back elsewhere, or says here what they are for.
-const MAX_LINES: usize = 24_950;
+/// stiffness as weights in steps of chains and bodies, preferred values in a chain's null space, limbs within limits (1,060),
+/// and aims and look-ats within limits (220). A change that needs more lines wins them back elsewhere, or says here what they are for.
+const MAX_LINES: usize = 25_170;
 
 fn lines(at: &Path) -> usize {
     if at.is_file() {

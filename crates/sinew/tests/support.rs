@@ -1,13 +1,15 @@
 //! Runs every solver with every attribute of joints that it claims, and sees it refuse every other. The table in the docs of
 //! `joint` is rendered from the same claims; `SINEW_WRITE_SUPPORT=1 cargo test -p sinew --test support` writes it anew.
 
+mod common;
 mod limit_judge;
 
 use std::{error::Error, fmt::Write, fs, path::Path, sync::Arc};
 
+use common::Random;
 use sinew::{
     Chain, Goal, JointId, JointTransform, Pose, Skeleton, Workspace,
-    glam::{DVec3, Quat, Vec3},
+    glam::{Quat, Vec3},
     joint::{Attribute, Capability, Dof, Joint, Spring, UnsupportedAttribute},
     mechanism::{self, JointSpaceOptions, JointSpaceSolver, LinkGoal, LinkTarget, SkeletonMechanism},
     solve::{
@@ -57,29 +59,13 @@ fn the_table_in_the_docs_is_that_of_the_code() {
     assert_eq!(fs::read_to_string(&at).unwrap(), table(), "see the head of this file");
 }
 
-/// Numbers that differ from seed to seed (xorshift).
-struct Noise(u64);
-
-impl Noise {
-    fn between(&mut self, low: f64, high: f64) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        low + (high - low) * (self.0 >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn vector(&mut self) -> DVec3 {
-        DVec3::from_array([0; 3].map(|_| self.between(-1.0, 1.0)))
-    }
-
-    fn range(&mut self) -> Dof {
-        Dof::range(self.between(-1.5, -0.05), self.between(0.05, 1.5))
-    }
+fn random_range(r: &mut Random) -> Dof {
+    Dof::range(r.between(-1.5, -0.05), r.between(0.05, 1.5))
 }
 
 /// A random joint with an attribute. Where the attribute is one of a degree of freedom, it is a hinge's.
-fn joint(attribute: Attribute, r: &mut Noise) -> Joint {
-    let range = r.range();
+fn joint(attribute: Attribute, r: &mut Random) -> Joint {
+    let range = random_range(r);
     let axis = r.vector();
     let hinge = |dof| Joint::hinge(axis, dof);
     match attribute {
@@ -89,7 +75,7 @@ fn joint(attribute: Attribute, r: &mut Noise) -> Joint {
             let ranges = [0; 3].map(|_| (r.between(-1.5, -0.1), r.between(0.1, 1.5)));
             Joint::ball(Vec3::Y, Vec3::X, [ranges[0], ranges[1]], ranges[2])
         }
-        Attribute::Axes => Joint::axes([Some(range), None, Some(r.range())]),
+        Attribute::Axes => Joint::axes([Some(range), None, Some(random_range(r))]),
         Attribute::Slider => Joint::slider(axis, Dof::range(-0.3 * r.between(0.1, 1.0), 0.3)),
         Attribute::Ease => hinge(range.with_ease(r.between(0.01, 0.5))),
         Attribute::Stiffness => hinge(range.with_stiffness(r.between(0.05, 0.95))),
@@ -102,7 +88,7 @@ fn joint(attribute: Attribute, r: &mut Noise) -> Joint {
 }
 
 /// Joints in a line, in the rest pose.
-fn rig(joints: &[Joint], r: &mut Noise) -> (Pose, Vec<JointId>) {
+fn rig(joints: &[Joint], r: &mut Random) -> (Pose, Vec<JointId>) {
     let mut b = Skeleton::builder();
     let mut above = None;
     for i in 0..joints.len() {
@@ -219,7 +205,7 @@ fn what_a_solver_claims_it_honours() {
         for attribute in Attribute::ALL.into_iter().filter(|&a| capability.honoured.has(a)) {
             let mut turned = 0;
             for seed in 1..150u64 {
-                let r = &mut Noise(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+                let r = &mut Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
                 // One joint of a longer chain is free, so that fixed joints leave something to turn.
                 let joints: Vec<_> = (0..count)
                     .map(|i| match i == 0 || ((i != 1 || count == 2) && r.between(0.0, 1.0) < 0.6) {
@@ -260,9 +246,9 @@ fn what_a_limb_claims_of_some_joints_it_honours_there() {
     ];
     for (root, middle) in parts {
         for seed in 1..150u64 {
-            let r = &mut Noise(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            let r = &mut Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
             let bends = match middle {
-                Attribute::Axes => Joint::axes([None, Some(r.range()), None]),
+                Attribute::Axes => Joint::axes([None, Some(random_range(r)), None]),
                 Attribute::Ball => {
                     let ranges =
                         [(-0.1, 2.0), (-0.15, 0.1), (-1.0, 1.2)].map(|(a, b)| (r.between(a, 0.0) - 0.01, b));
@@ -284,7 +270,7 @@ fn what_a_solver_does_not_claim_it_refuses() {
         let count = joints_of(capability.solver);
         for attribute in Attribute::ALL.into_iter().filter(|&a| !capability.honoured.has(a)) {
             for at in 0..count {
-                let r = &mut Noise(7 + at as u64);
+                let r = &mut Random(7 + at as u64);
                 let mut joints = vec![Joint::FREE; count];
                 joints[at] = joint(attribute, r);
                 let (mut pose, ids) = rig(&joints, r);

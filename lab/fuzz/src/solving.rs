@@ -75,8 +75,8 @@ pub fn run(data: &[u8]) -> Result<Outcome, String> {
     }
     let skeleton = Arc::new(skeleton);
     let tip_offset = if b.below(2) == 0 { Vec3::ZERO } else { b.vector(hostile) * size };
-    let rig =
-        Rig { skeleton: skeleton.clone(), joints: ids[1..].to_vec(), tip_offset, size, hostile: hostile > 8 };
+    let joints = ids[1..].to_vec();
+    let rig = Rig { skeleton: skeleton.clone(), joints, tip_offset, size, hostile: hostile > 8, freedom };
     let mut pose = Pose::rest(&skeleton);
     let Some(mut solver) = Solver::new(which, &rig, &mut noise) else { return Ok(Outcome::Refused) };
     solver.begin(&pose, &rig);

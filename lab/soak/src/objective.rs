@@ -7,13 +7,13 @@
 
 use common::judge;
 use sinew::{
-    Goal, JointId, Pole, Pose, Report,
-    glam::{DAffine3, DMat3, DQuat, DVec3},
-    solve::{Effector, RootMode, Tolerance},
+    Goal, JointId, Outcome, Pole, Pose, Report,
+    glam::{DAffine3, DMat3, DQuat, DVec3, Vec3},
+    solve::{BendSide, Effector, RootMode, Tolerance},
 };
 
 use crate::{
-    rig::Rig,
+    rig::{Freedom, Rig},
     solvers::{Solver, Task},
 };
 
@@ -39,8 +39,12 @@ pub fn grew(
     report: &Report,
 ) -> Option<String> {
     let defined = match solver {
-        // Where flexion remains, the reach ends before what comes in straight.
-        Solver::TwoBone(_, options, _) => options.min_flexion == 0.0,
+        // Where flexion remains, the reach ends before what comes in straight. Within limits, the reach is the range's, and a
+        // side that the input is not on may be further from the goal.
+        Solver::TwoBone(s, options, _) => {
+            let limited = rig.freedom == Freedom::Limb;
+            options.min_flexion == 0.0 && !(limited && (task.soft > 0.0 || s.side() != BendSide::Keep))
+        }
         Solver::Chain(_) => true,
         Solver::FullBody(_, o) => {
             !matches!(o.plain.root, RootMode::At(_)) && o.balance.is_none() && o.plain.iterative.soft == 0.0
@@ -59,6 +63,50 @@ pub fn grew(
         return full_body(start, pose, rig, s.effectors(), &task.goals, tolerance, report);
     }
     chain(start, pose, rig, solver, task, report)
+}
+
+/// Says what a limb or an aim within limits reports that is not so: another residual than f64 finds, or that it converged where
+/// the goal is within reach and missed.
+pub fn misreported(
+    start: &Pose,
+    pose: &Pose,
+    rig: &Rig,
+    solver: &Solver,
+    task: &Task,
+    report: &Report,
+) -> Option<String> {
+    let goal = &task.goals[0];
+    let whole = task.weight >= 1.0 && goal.position_influence >= 1.0;
+    let converged = whole && report.outcome == Outcome::Converged;
+    let tell = |what: String| Some(format!("{what}, {report:?}: {task:?}"));
+    match solver {
+        Solver::TwoBone(_, options, _) if rig.freedom == Freedom::Limb => {
+            let tip = rig.joints[rig.joints.len() - 1];
+            let end = frame(pose, tip).transform_point3(rig.tip_offset.as_dvec3());
+            let to = goal.position?.as_dvec3();
+            let far =
+                Space::new([start, pose], rig).far.max(to.abs().max_element()).max(end.abs().max_element());
+            let off = (end - to).length().min(f32::MAX.into());
+            // (Frames of f32 round once a joint. Scales that cancel lose more, which the tolerance counts.)
+            let lost = if rig.hostile { f64::from(report.position_tolerance) } else { 0.0 };
+            let rounding = ROUNDING * far * rig.joints.len() as f64 + lost;
+            if (off - f64::from(report.position_residual)).abs() > rounding {
+                return tell(format!("{off:e} metres off"));
+            }
+            let plain = task.soft == 0.0 && goal.rotation.is_none() && options.min_flexion == 0.0;
+            let most = f64::from(report.position_tolerance) + 1.001 * f64::from(report.out_of_reach);
+            // (In a sheared space another end is nearest.)
+            (converged && plain && !rig.hostile && off > most + rounding)
+                .then(|| tell("converged, but missed".into()))?
+        }
+        Solver::Aim(_) if rig.freedom == Freedom::Turning => {
+            // (A target on the joint turns nothing.)
+            let on = report.position_residual <= report.position_tolerance;
+            let missed = converged && !rig.hostile && !report.reached() && report.out_of_reach == 0.0 && !on;
+            missed.then(|| tell("converged, but missed".into()))?
+        }
+        _ => None,
+    }
 }
 
 fn within(rig: &Rig, pose: &Pose, id: JointId) -> bool {
@@ -85,6 +133,8 @@ fn frame(pose: &Pose, joint: JointId) -> DAffine3 {
 /// The space in which a chain is measured, and how exactly.
 struct Space {
     inverse: DAffine3,
+    /// The largest coordinate of a joint in model space.
+    far: f64,
     /// The size of its matrix.
     norm: f64,
     /// Uncertainty of positions in that space.
@@ -103,7 +153,7 @@ impl Space {
         }
         let m = inverse.matrix3;
         let norm = [m.x_axis, m.y_axis, m.z_axis].iter().map(|c| c.length_squared()).sum::<f64>().sqrt();
-        Self { inverse, norm, rounding: ROUNDING * norm * far }
+        Self { inverse, far, norm, rounding: ROUNDING * norm * far }
     }
 
     /// A place of model space, seen from there; what is far is as uncertain as it is far. (Where the parent's scales are a
@@ -171,10 +221,18 @@ fn chain(
     // A free chain's tip takes its rotation first: what its place misses is that of the tip joint, from where the goal needs
     // it with the tip turned so. (Where a bound on turns keeps the tip from its rotation, both count.)
     let wanted = goal.rotation.map(|q| q.as_dquat().normalize());
+    // The tip of a limb within limits turns as far as its own let it, once the end is led; with an offset it turns first. With a
+    // bound on turns both count where the end comes no nearer.
+    let bounded = solver.most() < f32::INFINITY;
+    let limb = matches!(solver, Solver::TwoBone(..)) && turned;
+    let offset = limb && rig.tip_offset != Vec3::ZERO;
     let turned_first = match wanted {
-        Some(wanted) if free => turn(frame(pose, tip).matrix3, wanted)? < MET,
+        Some(wanted) if free || offset => turn(frame(pose, tip).matrix3, wanted)? < MET,
         _ => false,
     };
+    if offset && !turned_first {
+        return None;
+    }
     let (mut at, mut last) = (at, was.len() - 1);
     if let (Some(wanted), true) = (wanted, turned_first) {
         let scale = frame(start, tip).matrix3.determinant().cbrt();
@@ -204,7 +262,7 @@ fn chain(
     let missing = |pose: &Pose, places: &[DVec3]| {
         let off = (places[last] - to).length();
         let turn = match wanted {
-            Some(q) if !turned_first => turn(frame(pose, tip).matrix3, q)?,
+            Some(q) if !turned_first && (!limb || bounded) => turn(frame(pose, tip).matrix3, q)?,
             _ => 0.0,
         };
         Some((off, turn))
@@ -216,8 +274,20 @@ fn chain(
     if turned && (met || report.reached()) {
         return None;
     }
-    let cost = |(off, turn): (f64, f64)| off.hypot(0.5 * length * turn);
-    let (before, left) = (cost(missing(start, &was)?), cost((off, angle)));
+    // (The limb's own length is that of its two bones.)
+    let size = match solver {
+        Solver::TwoBone(s, ..) => {
+            let middle = space.inverse.transform_point3(frame(start, s.middle()).translation);
+            (middle - was[0]).length() + (was[last] - middle).length()
+        }
+        _ => length,
+    };
+    let cost = |(off, turn): (f64, f64)| off.hypot(0.5 * size * turn);
+    let start = missing(start, &was)?;
+    let (before, left) = (cost(start), cost((off, angle)));
+    if limb && off <= start.0 + MORE * length + rounding {
+        return None;
+    }
     (left - before > (MORE + if turned { 4e-6 } else { 0.0 }) * length + rounding).then(|| {
         format!(
             "grew from {before:e} to {left:e} of {length:e} (rounding {rounding:e}), {report:?}: {task:?}"

@@ -11,7 +11,7 @@ use sinew::{
 
 use crate::{
     BATCH, HOSTILE, PROMISE,
-    objective::grew,
+    objective::{grew, misreported},
     rig::Rig,
     solvers::{ALL, Solver, Task},
     tally::{Fault, Tally},
@@ -130,6 +130,9 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
         limits(&start, &pose, &rig, &solver, tally, &tag);
         if let Some(grew) = grew(&start, &pose, &rig, &solver, &task, &report) {
             tally.find(Fault::Grew, || tag(grew));
+        }
+        if let Some(what) = misreported(&start, &pose, &rig, &solver, &task, &report) {
+            tally.find(Fault::Report, || tag(what));
         }
     }
 }

@@ -17,6 +17,8 @@ use common::Noise;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Freedom {
     Free,
+    /// A root that is free or a ball, a tip with any limits, and hinges between: also such as people's limbs have.
+    Limb,
     Turning,
     Sliding,
 }
@@ -29,6 +31,7 @@ pub struct Rig {
     pub tip_offset: Vec3,
     pub size: f32,
     pub hostile: bool,
+    pub freedom: Freedom,
 }
 
 impl Rig {
@@ -83,8 +86,12 @@ impl Rig {
         // The solvers of sliding joints honour ease, stiffness and preferred values too.
         let resists = freedom == Freedom::Sliding && r.below(4) == 0;
         if freedom != Freedom::Free {
-            for &id in &joints {
-                let mut one = joint(r);
+            for (n, &id) in joints.iter().enumerate() {
+                let mut one = match freedom {
+                    Freedom::Limb if n == 0 => root(&skeleton, &joints, r),
+                    Freedom::Limb if n + 1 < joints.len() => bending(&skeleton, &joints, n, r),
+                    _ => joint(r),
+                };
                 if freedom == Freedom::Sliding && r.below(8) == 0 {
                     let far = f64::from(r.unit() * 0.5 * size);
                     one.slide[r.below(3)] = Some(Dof::range(-far, 2.0 * far));
@@ -97,7 +104,7 @@ impl Rig {
             }
         }
         let tip_offset = if count == 1 || r.below(2) == 0 { r.vector() * size } else { Vec3::ZERO };
-        Self { skeleton: Arc::new(skeleton), joints, tip_offset, size, hostile }
+        Self { skeleton: Arc::new(skeleton), joints, tip_offset, size, hostile, freedom }
     }
 
     pub fn chain(&self) -> Option<Chain> {
@@ -225,22 +232,50 @@ fn resist(joint: &mut Joint, r: &mut Noise) {
     }
 }
 
+/// A hip or a shoulder: free, a ball within people's limits about the bone, or any ball.
+fn root(skeleton: &Skeleton, joints: &[JointId], r: &mut Noise) -> Joint {
+    let bone = joints.get(1).map_or(Vec3::Y, |&j| skeleton.rest(j).translation);
+    match r.below(4) {
+        0 => Joint::FREE,
+        1 => Joint::ball(bone, r.vector(), [(-2.1, 0.5), (-0.8, 0.5)], (-0.8, 0.7)),
+        _ => ball(r),
+    }
+}
+
+/// A knee or an elbow: a hinge across its bones or anywhere, turns about a single axis, or a ball with play.
+fn bending(skeleton: &Skeleton, joints: &[JointId], n: usize, r: &mut Noise) -> Joint {
+    let [u, v] = [joints[n], joints[n + 1]].map(|j| skeleton.rest(j).translation.normalize_or(Vec3::Y));
+    let across = u.cross(v) + r.vector() * r.unit() * 0.1;
+    match r.below(5) {
+        0 => Joint::hinge(across, Dof::range(0.0, 2.6)),
+        1 => Joint::hinge(across, range(r)),
+        2 => {
+            let mut angles = [None; 3];
+            angles[r.below(3)] = Some(range(r));
+            Turning::Axes { order: RotationOrder::Zxy, angles }.into()
+        }
+        3 => Joint::ball(v, across, [(-2.6, 0.05), (-0.1, 0.05)], (-0.5, 0.5)),
+        _ => Joint::hinge(r.vector(), range(r)),
+    }
+}
+
+fn ball(r: &mut Noise) -> Joint {
+    let mut half = || f64::from(10f32.powf(r.between(-1.5, 0.47)));
+    let half = [[half(), half()], [half(), half()]];
+    let (z, x) = (r.vector().as_dvec3(), r.vector().as_dvec3());
+    let twist = range(r);
+    // Also so that rest is outside.
+    let centre = if r.below(3) > 0 { [0.0; 2] } else { [0; 2].map(|_| f64::from(r.between(-1.5, 1.5))) };
+    let swing = [0, 1].map(|k| Dof::range(centre[k] - half[k][0], centre[k] + half[k][1]));
+    Turning::Ball { twist_axis: z, swing_axis: x, swing, twist, centre }.into()
+}
+
 fn joint(r: &mut Noise) -> Joint {
     match r.below(14) {
         0..4 => Joint::FREE,
         4 => Joint::FIXED,
         5..8 => Joint::hinge(r.vector(), range(r)),
-        8..12 => {
-            let mut half = || f64::from(10f32.powf(r.between(-1.5, 0.47)));
-            let half = [[half(), half()], [half(), half()]];
-            let (z, x) = (r.vector().as_dvec3(), r.vector().as_dvec3());
-            let twist = range(r);
-            // Also so that rest is outside.
-            let centre =
-                if r.below(3) > 0 { [0.0; 2] } else { [0; 2].map(|_| f64::from(r.between(-1.5, 1.5))) };
-            let swing = [0, 1].map(|k| Dof::range(centre[k] - half[k][0], centre[k] + half[k][1]));
-            Turning::Ball { twist_axis: z, swing_axis: x, swing, twist, centre }.into()
-        }
+        8..12 => ball(r),
         _ => {
             let order =
                 [RotationOrder::Xyz, RotationOrder::Zxy, RotationOrder::Yzx, RotationOrder::Zyx][r.below(4)];

@@ -83,7 +83,7 @@ impl BodyOptions {
 }
 
 /// The names, what joints each can be asked for, and whether their limbs branch.
-pub const ALL: [(&str, Freedom, bool); 21] = [
+pub const ALL: [(&str, Freedom, bool); 23] = [
     ("limb", Freedom::Free, false),
     ("aim", Freedom::Free, false),
     ("free chain", Freedom::Free, false),
@@ -105,7 +105,12 @@ pub const ALL: [(&str, Freedom, bool); 21] = [
     ("drag", Freedom::Sliding, true),
     ("spline", Freedom::Turning, false),
     ("look-at", Freedom::Turning, false),
+    ("limb within limits", Freedom::Limb, false),
+    ("aim within limits", Freedom::Turning, false),
 ];
+
+const LIMITED_LIMB: usize = 21;
+const LIMITED_AIM: usize = 22;
 
 fn any<T: Copy>(r: &mut Noise, of: &[T]) -> T {
     of[r.below(of.len())]
@@ -260,10 +265,11 @@ impl Solver {
     fn plain(which: usize, rig: &Rig, r: &mut Noise) -> Option<Self> {
         let (chain, skeleton) = (rig.chain()?, &rig.skeleton);
         Some(match which {
-            0 => {
+            0 | LIMITED_LIMB => {
                 let inner = rig.joints.len().checked_sub(2).filter(|n| *n > 0)?;
                 let middle = rig.joints[1 + r.below(inner)];
-                let mut limb = TwoBone::from_chain(skeleton, chain, middle).ok()?;
+                let make = if which == 0 { TwoBone::from_chain } else { TwoBone::within_limits };
+                let mut limb = make(skeleton, chain, middle).ok()?;
                 if r.below(3) == 0 {
                     limb = limb.with_hinge(r.direction());
                     limb = limb
@@ -275,9 +281,16 @@ impl Solver {
                     swivel = r.between(-4.0, 4.0);
                     options.min_flexion = r.between(0.0, 3.0);
                 }
+                if which == LIMITED_LIMB && r.below(3) == 0 {
+                    options.max_turn = bound(r);
+                }
                 Self::TwoBone(limb, options, swivel)
             }
-            1 => {
+            1 | LIMITED_AIM => {
+                let turning = skeleton.joint(chain.tip()).turning;
+                if which != 1 && !matches!(turning, Turning::Hinge { .. } | Turning::Ball { .. }) {
+                    return None;
+                }
                 let mut aim = Aim { offset: rig.tip_offset, ..Aim::new(chain.tip(), r.vector()) };
                 aim.up = (r.below(2) == 0).then(|| AimUp { axis: r.direction(), direction: r.direction() });
                 Self::Aim(aim)
@@ -431,6 +444,7 @@ impl Solver {
     /// The most that a joint may turn in one solve.
     pub fn most(&self) -> f32 {
         match self {
+            Self::TwoBone(_, options, _) => options.max_turn,
             Self::Chain(s) => s.options.max_turn,
             Self::FullBody(_, o) => o.plain.iterative.max_turn,
             _ => f32::INFINITY,
@@ -443,7 +457,7 @@ impl Solver {
         if r.below(4) == 0 {
             goal = goal.with_pole(Pole::Direction(r.vector()));
         }
-        if r.below(5) == 0 && !matches!(self, Self::TwoBone(..)) {
+        if r.below(5) == 0 && (rig.freedom == Freedom::Limb || !matches!(self, Self::TwoBone(..))) {
             goal = goal.with_rotation(r.rotation());
         }
         if r.below(6) == 0 {

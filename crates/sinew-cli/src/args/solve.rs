@@ -150,7 +150,7 @@ pub struct SolveArgs {
     ///
     /// Body parts are found as `sinew info` shows them. Knees, elbows, shoulders and spine stay within human ranges. The
     /// figure starts standing at ease. Feet without a goal stay where they stand, with the figure's weight over them, as
-    /// far as the goals permit, and follow the body otherwise.
+    /// far as the goals permit, and follow the body otherwise. With --solver two-bone, arms and legs alone move.
     #[arg(long, requires = "goals", help_heading = "Goal")]
     pub human: bool,
 

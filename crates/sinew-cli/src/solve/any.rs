@@ -3,6 +3,7 @@
 use glam::Vec3;
 use sinew::{
     Chain, Goal, JointId, Pole, Pose, Report, Skeleton, Workspace,
+    joint::Attributes,
     solve::{
         Auto, Ccd, ChainSolver, DampedLeastSquares, Fabrik, Follow, FollowOptions, IterativeOptions, LookAt,
         Options, Spline, SplineOptions, TwoBone,
@@ -64,7 +65,11 @@ impl AnySolver {
                         names.len()
                     ));
                 };
-                boxed(TwoBone::from_chain(skeleton, chain, middle))?
+                let limited = [chain.root(), middle]
+                    .iter()
+                    .any(|&j| skeleton.joint(j).attributes() != Attributes::NONE);
+                let limb = if limited { TwoBone::within_limits } else { TwoBone::from_chain };
+                boxed(limb(skeleton, chain, middle))?
             }
             SolverName::Follow => {
                 Self::Follow(Follow::from_chain(skeleton, chain).map_err(|e| e.to_string())?)

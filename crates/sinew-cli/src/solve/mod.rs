@@ -104,7 +104,7 @@ fn work(args: &SolveArgs) -> Result<Work, Failure> {
         look: (&args.look).into(),
         human: args.human,
     };
-    if args.human && (urdf || !matches!(solver, Auto | SolverName::FullBody)) {
+    if args.human && (urdf || !poses_humans(solver)) {
         return Err(Failure::Usage(HUMAN_NEEDS_FULL_BODY.into()));
     }
     if solver != LookAt && args.look.is_given() {
@@ -150,7 +150,12 @@ fn work(args: &SolveArgs) -> Result<Work, Failure> {
     Ok(Work { backend: Box::new(arm), source: None })
 }
 
-const HUMAN_NEEDS_FULL_BODY: &str = "--human is for figures, with --solver full-body or auto";
+const HUMAN_NEEDS_FULL_BODY: &str = "--human is for figures, with --solver full-body, auto or two-bone";
+
+/// Whether a solver poses figures within human limits.
+fn poses_humans(solver: SolverName) -> bool {
+    matches!(solver, SolverName::Auto | SolverName::FullBody | SolverName::TwoBone)
+}
 
 /// Returns an error for a solver that cannot solve figures.
 fn on_figure(solver: SolverName) -> Result<(), Failure> {
@@ -272,7 +277,7 @@ pub fn first(
     };
     let in_line = |e: String| Failure::Work(format!("{}:{number}: {}", input.name, tidy(&e)));
     let request = line.text().and_then(|text| request::parse(text, memory_budget).1).map_err(in_line)?;
-    if human && !matches!(solver, SolverName::Auto | SolverName::FullBody) {
+    if human && !poses_humans(solver) {
         return Err(Failure::Usage(HUMAN_NEEDS_FULL_BODY.into()));
     }
     let settings = One { chain, solver, to: None, pole: None, curve: None }.settings();

@@ -385,7 +385,8 @@ impl Worker for PosedWorker<'_> {
         if request.of_whole() {
             return Err("priority, relative_to and root are for whole figures: --solver full-body, on goals that name joints".into());
         }
-        if posed.settings.solver == SolverName::FullBody || posed.human.is_some() {
+        let limbs = posed.settings.solver == SolverName::TwoBone;
+        if posed.settings.solver == SolverName::FullBody || posed.human.is_some() && !limbs {
             return Err(FULL_BODY_NEEDS_JOINTS.into());
         }
         let mut goals: Vec<ChainGoal> =

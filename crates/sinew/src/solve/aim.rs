@@ -1,5 +1,7 @@
 //! Aim: turns one joint so that one of its axes points at a target.
 
+mod within;
+
 use glam::{Quat, Vec3, Vec4, Vec4Swizzles};
 
 use super::{
@@ -8,11 +10,8 @@ use super::{
     options::{Options, ROTATION_TOLERANCE},
     parent_space, partial,
 };
-use crate::{
-    JointId, Outcome, Pose, Report, SolveError,
-    joint::{Attributes, Capability},
-    math,
-};
+use crate::{JointId, Outcome, Pose, Report, SolveError, joint::Attributes, math};
+pub(super) use within::{CAPABILITY, nearest_local};
 
 /// Up vectors that fix the roll of an aimed joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,6 +64,15 @@ pub struct AimUp {
 /// (s < 0). In both cases the point of the ray that is nearest to the joint faces the target, which minimises the distance.
 /// The report returns that distance. A target on the joint turns nothing. A target exactly behind the joint is reached by a
 /// half turn about the up axis, if there is one.
+///
+/// # Within limits
+///
+/// A joint with limits (a hinge, a ball, or turns about single axes of which one moves) aims as near to the target as they let
+/// it: it minimises the angle, seen from the joint, between the target and the point of the ray at the target's distance. Of a
+/// ball's rotations that aim equally well, it takes the one with the roll nearest to that of the up vector, or of the shortest
+/// arc. Where limits keep the ray off the target, the outcome is [`Outcome::Stalled`], and the residuals say by how much. Near
+/// a target that two rotations miss equally, the joint may leap from one to the other; a
+/// [`max_turn`](Options::max_turn) bounds that.
 ///
 /// Drawn by the example `aim`:
 ///
@@ -215,7 +223,17 @@ fn aim_general(ray: &AimRay, target: Vec3) -> (Quat, f32) {
     (q, by)
 }
 
-pub(super) const CAPABILITY: Capability = Capability::new("aim", Attributes::NONE);
+/// An aim without limits.
+struct Turned {
+    /// Vector from the joint to the target.
+    to_target: Vec3,
+    /// The ray of the input pose, and that of the pose before the last turn, relative to the joint.
+    first: AimRay,
+    ray: AimRay,
+    /// Distance by which the target is out of the ray's reach.
+    by: f32,
+    turns: u32,
+}
 
 impl Aim {
     /// An aim from the joint's own position along its local direction `axis` that keeps the pose's roll.
@@ -236,8 +254,8 @@ impl Aim {
     ///
     /// # Errors
     ///
-    /// A vector or a frame of the pose is not finite, the axis is zero, an option is out of range, the joint is not free, or
-    /// the scales of the joint or its parent are zero or too large for f32.
+    /// A vector or a frame of the pose is not finite, the axis is zero, an option is out of range, the joint has an attribute
+    /// that an aim cannot honour, or the scales of the joint or its parent are zero or too large for f32.
     pub fn solve(&self, pose: &mut Pose, target: Vec3, options: &Options) -> Result<Report, SolveError> {
         check::finite("the target", target)?;
         check::finite("the aiming axis", self.axis)?;
@@ -247,7 +265,10 @@ impl Aim {
             check::finite("the up direction", up.direction)?;
         }
         options.check()?;
-        CAPABILITY.check(pose.skeleton(), [self.joint])?;
+        let skeleton = pose.skeleton();
+        // Without attributes a joint turns freely.
+        let limited =
+            skeleton.joint(self.joint).attributes() != Attributes::NONE && self.is_limited(skeleton)?;
         pose.update();
         check::frame(pose, self.joint, "the joint's frame", true)?;
         if parent_space::is_sheared(pose, self.joint) {
@@ -255,34 +276,22 @@ impl Aim {
         }
 
         let mut report = Report::default();
-        let (mut to_target, mut ray) = self.seen(pose, target)?;
-        let (first, before) = (ray, pose.local(self.joint).rotation);
-        let mut by;
-        loop {
-            let turn;
-            (turn, by) = aim_ray(&ray, to_target);
-            if options.influence <= 0.0 || !self.moves(pose, target, &ray, to_target, turn) {
-                break;
+        let before = pose.local(self.joint).rotation;
+        let influence = if limited && options.influence > 0.0 { 1.0 } else { options.influence };
+        let Turned { to_target, first, ray, by, turns } = self.turn_freely(pose, target, influence)?;
+        report.iterations = turns;
+        if limited && options.influence > 0.0 {
+            let [met, changed] = self.keep_within(pose, target, before, options.influence);
+            if !met {
+                report.outcome = Outcome::Stalled;
             }
-            let part = options.influence < 1.0;
-            let turn =
-                if part { partial::partial_swing_twist(turn, ray.axis, options.influence) } else { turn };
-            pose.turn(self.joint, turn);
-            pose.update();
-            report.iterations += 1;
-            // Rounding of a wide turn is turned away, so that solving again finds nothing to do. An up direction that fades
-            // out is followed in part, once.
-            let fades = ray.up.is_some_and(|(_, wanted)| sine(wanted, to_target) < 1.01 * FADE);
-            if part || fades || report.iterations == 3 {
-                break;
-            }
-            let Ok(seen) = self.seen(pose, target) else { break };
-            (to_target, ray) = seen;
+            report.branch_changed = changed;
+            report.iterations = u32::from(pose.local(self.joint).rotation != before);
         }
         if options.max_turn < f32::INFINITY
             && math::angle_between(before, pose.local(self.joint).rotation) > options.max_turn
         {
-            self.hold_back(pose, target, before, options.max_turn);
+            self.hold_back(pose, target, before, options.max_turn, limited);
             report.outcome = Outcome::Stalled;
         }
         if by > 1e-6 * (math::sqrt(to_target.length_squared()) + math::sqrt(ray.offset.length_squared())) {
@@ -292,17 +301,47 @@ impl Aim {
         if let (Some((up, _)), true) = (first.up, report.iterations > 0) {
             let linear = pose.model(self.joint).matrix3;
             let up_now = linear * self.up.map_or(Vec3::ZERO, |up| direction(up.axis));
-            report.branch_changed = branch::flipped(first.axis, up, linear * direction(self.axis), up_now);
+            report.branch_changed |= branch::flipped(first.axis, up, linear * direction(self.axis), up_now);
         }
         self.measure(pose, target, &mut report);
         Ok(report)
     }
 
+    /// Turns the joint as if it had no limits.
+    #[inline(always)]
+    fn turn_freely(&self, pose: &mut Pose, target: Vec3, influence: f32) -> Result<Turned, SolveError> {
+        let (mut to_target, mut ray) = self.seen(pose, target)?;
+        let (first, mut turns) = (ray, 0);
+        let mut by;
+        loop {
+            let turn;
+            (turn, by) = aim_ray(&ray, to_target);
+            if influence <= 0.0 || !self.moves(pose, target, &ray, to_target, turn) {
+                break;
+            }
+            let part = influence < 1.0;
+            let turn = if part { partial::partial_swing_twist(turn, ray.axis, influence) } else { turn };
+            pose.turn(self.joint, turn);
+            pose.update();
+            turns += 1;
+            // Rounding of a wide turn is turned away, so that solving again finds nothing to do. An up direction that fades
+            // out is followed in part, once.
+            let fades = ray.up.is_some_and(|(_, wanted)| sine(wanted, to_target) < 1.01 * FADE);
+            if part || fades || turns == 3 {
+                break;
+            }
+            let Ok(seen) = self.seen(pose, target) else { break };
+            (to_target, ray) = seen;
+        }
+        Ok(Turned { to_target, first, ray, by, turns })
+    }
+
     /// Reduces the turn to `max_turn` radians, and further, down to none, if the residual grew: with a ray that starts far
     /// from the joint, a part of the turn may lead away from the target.
     #[cold]
-    fn hold_back(&self, pose: &mut Pose, target: Vec3, before: Quat, max_turn: f32) {
+    fn hold_back(&self, pose: &mut Pose, target: Vec3, before: Quat, max_turn: f32, limited: bool) {
         let whole = pose.local(self.joint).rotation;
+        let limits = limited.then(|| self.relaxed(pose, before));
         let mut off = |turn: Quat| {
             pose.set_rotation(self.joint, turn);
             pose.update();
@@ -311,8 +350,13 @@ impl Aim {
             report.position_residual
         };
         let found = off(before) * (1.0 + 1e-6);
-        let part =
-            |halvings: i32| partial::no_further(before, whole, max_turn * math::exp(-0.7 * halvings as f32));
+        let part = |halvings: i32| {
+            let most = max_turn * math::exp(-0.7 * halvings as f32);
+            match &limits {
+                Some(limits) => Self::part_within(limits, before, whole, most),
+                None => partial::no_further(before, whole, most),
+            }
+        };
         if !(0..4).any(|halvings| off(part(halvings)) <= found) {
             off(before);
         }

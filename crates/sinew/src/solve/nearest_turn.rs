@@ -12,12 +12,14 @@
 //! derivative. A limit is released where the gradient leads inside. Second derivatives are differences of the gradient, in
 //! f64. The step is halved until F falls, and its end is brought back to the limits.
 
-use glam::{DMat3, DVec3};
+use core::f64::consts::{PI, TAU};
+
+use glam::{DMat3, DQuat, DVec3};
 
 use super::cholesky::cholesky;
 use crate::{
-    joint::Socket,
-    math64::{self, sqrt},
+    joint::{Socket, turn},
+    math64::{self, sin_cos, sqrt},
 };
 
 /// A vector in a ball's own frame that describes an ellipse with an angle t: centre + cos t * p + sin t * q.
@@ -67,6 +69,27 @@ const WIDE: f64 = 0.5;
 const SMALL: f64 = 1e-8;
 /// Distance from a limit, in radians, within which f32 is on it.
 const ON: f64 = 1e-6;
+/// Distance by which another start's end must be nearer than that from the pose itself.
+const NEARER: f64 = 1e-5;
+/// Turns about a line among which starts are sought.
+const RING: usize = 12;
+
+/// The shortest arc between two vectors of any length; a half turn about `fallback` where they are opposite.
+pub(super) fn arc(from: DVec3, to: DVec3, fallback: DVec3) -> DQuat {
+    let product = sqrt(from.length_squared() * to.length_squared());
+    let (v, w) = (from.cross(to), product + from.dot(to));
+    if product <= 0.0 {
+        DQuat::IDENTITY
+    } else if w > 1e-9 * product {
+        math64::normalize(DQuat::from_xyzw(v.x, v.y, v.z, w))
+    } else {
+        let mut axis = fallback - from * (fallback.dot(from) / from.length_squared());
+        if axis.length_squared() < 1e-12 {
+            axis = from.cross(if from.x.abs() < 0.5 * from.length() { DVec3::X } else { DVec3::Y });
+        }
+        turn(axis / axis.length(), PI)
+    }
+}
 
 impl NearestTurn<'_> {
     fn at(&self, x: &X) -> (DMat3, [DVec3; 3], DVec3) {
@@ -146,6 +169,41 @@ impl NearestTurn<'_> {
         (x, left)
     }
 
+    /// The nearest coordinates from the pose `now` and from other starts: where the end is nearest among turns about `line`, a
+    /// unit vector, of a rotation for each of `angles`, and among swings with a twist at its limit.
+    pub fn search(&self, now: X, line: DVec3, angles: &[f64], rotation: impl Fn(f64) -> DQuat) -> X {
+        let mut best = self.descend(now);
+        let mut margin = NEARER;
+        let [low, high] = self.range;
+        let ends = if low < high { &[low, high][..] } else { &[low] };
+        let swivels = angles.iter().map(|&t| (t, 0.0));
+        let corners = ends.iter().flat_map(|&t| [(t, -PI), (t, PI)]);
+        for (t, twist) in swivels.chain(corners) {
+            let turned = rotation(t);
+            let ring: [_; RING] = core::array::from_fn(|n| {
+                let angle = n as f64 * (TAU / RING as f64);
+                let [x, y, z] = if twist == 0.0 {
+                    self.socket.coordinates(turn(line, angle) * turned)
+                } else {
+                    let (s, c) = sin_cos(angle);
+                    [PI * c, PI * s, twist]
+                };
+                let start = self.inside([x, y, z, t]);
+                (start, self.left(&start))
+            });
+            for n in 0..RING {
+                let left = |k: usize| ring[(n + k) % RING].1;
+                if left(0) <= left(1) && left(0) < left(RING - 1) {
+                    let other = self.descend(ring[n].0);
+                    if other.1 < best.1 - margin {
+                        (best, margin) = (other, 0.0);
+                    }
+                }
+            }
+        }
+        best.0
+    }
+
     /// The directions that no limit holds, their number, and what the ellipse's curvature adds to the second derivative along
     /// the first of them.
     fn free(&self, x: &X, gradient: &X) -> ([X; 4], usize, f64) {
@@ -166,7 +224,9 @@ impl NearestTurn<'_> {
             }
         }
         for (k, [low, high]) in [(2, self.socket.twist), (3, self.range)] {
-            let held = x[k] <= low + ON && gradient[k] > 0.0 || x[k] >= high - ON && gradient[k] < 0.0;
+            let held = low == high
+                || x[k] <= low + ON && gradient[k] > 0.0
+                || x[k] >= high - ON && gradient[k] < 0.0;
             if !held {
                 let mut b = [0.0; 4];
                 b[k] = 1.0;

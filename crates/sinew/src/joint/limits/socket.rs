@@ -55,6 +55,9 @@ pub(crate) struct Socket {
 /// Largest half-axis, in radians, of the narrower swing of a ball that counts as a hinge with play: 9 degrees. Carrying angles of
 /// elbows vary by 6.
 const PLAY: f32 = 0.16;
+/// Largest swing, in radians, to which an input outside of the limits widens them. Next to half a turn f32 does not know the twist,
+/// and beyond it a swing is another one.
+const FURTHEST: f64 = PI - 0.1;
 /// Samples of a whole turn. The circle passes each quarter of an ellipse at most twice.
 const SAMPLES: usize = 32;
 /// Excess that counts as rounding, in radians: a fourth of [`super::TOLERANCE`].
@@ -78,8 +81,12 @@ impl Limits {
                 let frame = frame.as_dmat3();
                 let d = f64::from(twist.clamp(twist.clamp_angle((at[2] - f64::from(twist.centre)) as f32)));
                 let after = turn(frame.z_axis, f64::from(twist.centre) + d);
-                let ends = [-f64::from(low + slack), f64::from(high + slack)];
                 let now = at[n] - f64::from(centre[n]);
+                let ends = [-low, high].map(|t| {
+                    let widened = f64::from(t + slack.copysign(t));
+                    let most = f64::from(t).abs().max(now.abs()).max(FURTHEST);
+                    widened.clamp(-most, most)
+                });
                 return Some(Pivot { before: rest, axis: frame.col(n), after, now, ends });
             }
             _ => return None,
@@ -221,8 +228,8 @@ impl Socket {
             let (dx, dy) = (x - u, y - v);
             let k = (self.slack / sqrt(dx * dx + dy * dy)).min(1.0);
             let [x, y] = [u + dx * k, v + dy * k];
-            // Limits that an input widened may go beyond half a turn, where a swing is another one.
-            let k = (PI / sqrt(x * x + y * y)).min(1.0);
+            let most = if self.slack > 0.0 { sqrt(u * u + v * v).max(FURTHEST) } else { PI };
+            let k = (most / sqrt(x * x + y * y)).min(1.0);
             [x * k, y * k]
         });
         [x, y, t.clamp(self.twist[0], self.twist[1])]

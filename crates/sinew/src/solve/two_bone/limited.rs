@@ -22,7 +22,7 @@
 //! **Nothing within.** Where no swivel is within for any flexion at the goal's distance, the nearest pose minimises the distance
 //! over all four variables within their limits (`solve::nearest_turn`).
 
-use core::f64::consts::{PI, TAU};
+use core::f64::consts::PI;
 
 use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
 
@@ -39,7 +39,7 @@ use crate::{
         LimbOptions, Tolerance,
         arc::{direction, distance, twist_towards},
         branch, check,
-        nearest_turn::{Arm, NearestTurn},
+        nearest_turn::{Arm, NearestTurn, arc},
         partial::largest_share,
         soft::soften,
     },
@@ -69,10 +69,6 @@ const STILL: f64 = 3e-7;
 const ROUNDING: f64 = 1e-6;
 /// Limb's lengths from which on a goal that cannot be met counts as a direction.
 const FAR: f64 = 1e4;
-/// Share of the limb's length by which another start's pose must be nearer than that from the pose itself.
-const NEARER: f64 = 1e-5;
-/// Swivels among which starts are sought.
-const RING: usize = 12;
 
 /// The limb in the frame of its root.
 struct Limb {
@@ -97,23 +93,6 @@ struct Found {
     out_of_reach: f64,
     /// Motion of the goal, in limb's lengths, that surely explains a motion of the limb where the goal is not met.
     explained: f64,
-}
-
-/// The shortest arc between two vectors of any length; a half turn about `fallback` where they are opposite.
-fn arc(from: DVec3, to: DVec3, fallback: DVec3) -> DQuat {
-    let product = sqrt(from.length_squared() * to.length_squared());
-    let (v, w) = (from.cross(to), product + from.dot(to));
-    if product <= 0.0 {
-        DQuat::IDENTITY
-    } else if w > 1e-9 * product {
-        math64::normalize(DQuat::from_xyzw(v.x, v.y, v.z, w))
-    } else {
-        let mut axis = fallback - from * (fallback.dot(from) / from.length_squared());
-        if axis.length_squared() < 1e-12 {
-            axis = from.cross(if from.x.abs() < 0.5 * from.length() { DVec3::X } else { DVec3::Y });
-        }
-        turn(axis / axis.length(), PI)
-    }
 }
 
 impl Limb {
@@ -470,37 +449,9 @@ impl TwoBone {
                 return found((turn(aim, angle) * wanted).normalize(), t);
             }
         }
-        // From the pose, and from where the end is nearest among swivels and among swings with a twist at its limit.
-        let pose_at = |[x, y, z]: [f64; 3], t: f64| [x, y, z, t];
-        let mut best = nearby.descend(now);
-        let mut margin = NEARER;
         let [low, high] = nearby.range;
-        let swivels = [ts[0], ts[count - 1], low, 0.5 * (low + high), high].map(|t| (t, 0.0));
-        let corners = [(low, -PI), (low, PI), (high, -PI), (high, PI)];
-        for (t, twist) in swivels.into_iter().chain(corners) {
-            let wanted = facing(t);
-            let ring: [_; RING] = core::array::from_fn(|n| {
-                let angle = n as f64 * (TAU / RING as f64);
-                let start = if twist == 0.0 {
-                    socket.coordinates(turn(aim, angle) * wanted)
-                } else {
-                    let (s, c) = sin_cos(angle);
-                    [PI * c, PI * s, twist]
-                };
-                let start = nearby.inside(pose_at(start, t));
-                (start, nearby.left(&start))
-            });
-            for n in 0..RING {
-                let left = |k: usize| ring[(n + k) % RING].1;
-                if left(0) <= left(1) && left(0) < left(RING - 1) {
-                    let other = nearby.descend(ring[n].0);
-                    if other.1 < best.1 - margin {
-                        (best, margin) = (other, 0.0);
-                    }
-                }
-            }
-        }
-        let ([x, y, z, t], _) = best;
+        let angles = [ts[0], ts[count - 1], low, 0.5 * (low + high), high];
+        let [x, y, z, t] = nearby.search(now, aim, &angles, facing);
         found(math64::quaternion(&socket.turned([x, y, z]).0), t)
     }
 
@@ -564,11 +515,12 @@ impl TwoBone {
         (arc(q * end, aim, plane) * q).normalize()
     }
 
-    /// Goes from the input pose to the solved one until a joint has turned by the bound, or the end would leave its goal.
+    /// Goes from the input pose to the solved one until a joint has turned by the bound, or the end would go further from its goal
+    /// than at both, and rotation and end together than at first (in a soft zone: from where the solved pose has the end).
     fn hold_back_within(&self, pose: &mut Pose, task: &Task, input: &Input) {
         let tip = self.chain.tip();
         let after = self.turning().map(|joint| pose.local(joint).rotation);
-        let place = self.chain.end(pose);
+        let place = if task.options.soft > 0.0 { self.chain.end(pose) } else { task.to };
         let lengths = self.lengths(pose);
         let size = lengths.0 + lengths.1;
         self.restore(pose, input.before);
@@ -576,13 +528,16 @@ impl TwoBone {
         let mut go = |share: f32| {
             self.restore(pose, [0, 1, 2].map(|n| limits[n].blend(input.before[n], after[n], share)));
             let turn = task.goal.rotation.map_or(0.0, |q| math::angle_between(pose.model_rotation(tip), q));
-            let off = Vec3::new(distance(self.chain.end(pose), place), 0.5 * size * turn, 0.0);
-            (self.turned(pose, input.before), math::sqrt(off.length_squared()))
+            let off = distance(self.chain.end(pose), place);
+            let both = math::sqrt(off * off + 0.25 * size * size * turn * turn);
+            (self.turned(pose, input.before), off, both)
         };
-        let most = go(0.0).1 + 1e-6 * size;
+        let (from, to, slack) = (go(0.0), go(1.0), 1e-6 * size);
         let mut share = largest_share(20, |share| go(share).0 <= task.options.max_turn);
         for _ in 0..8 {
-            if go(share).1 <= most {
+            let (_, off, both) = go(share);
+            // A tip that its limits keep from the rotation may leave it behind.
+            if off <= from.1.max(to.1) + slack || both <= from.2 + slack {
                 return;
             }
             share *= 0.5;

@@ -19,6 +19,8 @@ pub struct Baker {
     times: Vec<f32>,
     /// Local transforms frame by frame, each frame in the order of `joints`.
     frames: Vec<JointTransform>,
+    /// Whether rotations keep the signs that they are pushed with.
+    keep_signs: bool,
 }
 
 impl Baker {
@@ -26,7 +28,14 @@ impl Baker {
     pub fn new(skeleton: &Skeleton, joints: impl IntoIterator<Item = JointId>) -> Self {
         let joints: Vec<_> = joints.into_iter().collect();
         let rest = joints.iter().map(|&j| *skeleton.rest(j)).collect();
-        Self { joints, rest, times: Vec::new(), frames: Vec::new() }
+        Self { joints, rest, times: Vec::new(), frames: Vec::new(), keep_signs: false }
+    }
+
+    /// Keeps the signs of the quaternions that are pushed, for poses that must come back bit by bit. By default adjacent keys
+    /// are in one hemisphere.
+    #[must_use]
+    pub fn keep_signs(self) -> Self {
+        Self { keep_signs: true, ..self }
     }
 
     /// Adds a frame at `time` in seconds. Times must increase from frame to frame; [`Baker::finish`] checks this.
@@ -49,7 +58,8 @@ impl Baker {
             let mut rotations: Vec<Quat> = frames().map(|t| t.rotation).collect();
             // Adjacent keys in one hemisphere, so that viewers with component-wise interpolation take the shorter arc
             // too.
-            for k in 1..rotations.len() {
+            let keys = if self.keep_signs { 0 } else { rotations.len() };
+            for k in 1..keys {
                 if math::dot(rotations[k - 1], rotations[k]) < 0.0 {
                     let q = rotations[k];
                     rotations[k] = Quat::from_xyzw(-q.x, -q.y, -q.z, -q.w);

@@ -5,7 +5,7 @@ use alloc::{string::String, vec::Vec};
 use glam::{Quat, Vec3};
 use thiserror::Error;
 
-use crate::{JointId, Pose, Skeleton};
+use crate::{JointId, Pose, Skeleton, math};
 
 use super::{Track, track::TrackCursor};
 
@@ -57,7 +57,9 @@ impl JointTracks {
             local.translation = t.sample_from(translation, time);
         }
         if let Some(r) = &self.rotation {
-            local.rotation = crate::math::normalize(r.sample_from(rotation, time));
+            // A unit quaternion keeps its bits.
+            let sampled = r.sample_from(rotation, time);
+            local.rotation = math::unit(sampled).unwrap_or_else(|| math::normalize(sampled));
         }
         if let Some(s) = &self.scale {
             local.scale = s.sample_from(scale, time);

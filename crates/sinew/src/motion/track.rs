@@ -253,7 +253,9 @@ impl<T: TrackValue> Track<T> {
     /// The value at a time after key `i` and before the next.
     #[inline]
     fn after(&self, cursor: &mut TrackCursor, i: usize, time: f32) -> T {
-        if self.interpolation == Interpolation::Step || i + 1 == self.times.len() {
+        // At its time a key has its own bits: interpolation would round them.
+        let at_key = time == self.times[i];
+        if at_key || self.interpolation == Interpolation::Step || i + 1 == self.times.len() {
             return self.key(i);
         }
         let d = self.times[i + 1] - self.times[i];
@@ -309,6 +311,15 @@ mod tests {
         ));
         assert_eq!(e(&[0.0], &[f32::NAN], Interpolation::Step), TrackError::Value { index: 0 });
         assert!(Track::new(vec![0.0], vec![Quat::from_xyzw(0., 0., 0., 0.)], Interpolation::Linear).is_err());
+    }
+
+    #[test]
+    fn a_key_keeps_its_bits_at_its_time() {
+        // Of a length that interpolation would round to 1.
+        let long = Quat::from_xyzw(0.6, 0.0, -0.0, 0.800_000_1);
+        let t = Track::new(vec![0.0, 1.0], vec![long, Quat::IDENTITY], Interpolation::Linear).unwrap();
+        assert_eq!(t.sample(0.0).to_array().map(f32::to_bits), long.to_array().map(f32::to_bits));
+        assert!(math::angle_between(t.sample(1e-3), long) < 0.01);
     }
 
     #[test]

@@ -5,6 +5,10 @@ use glam::{Quat, Vec3};
 use super::{Figure, FootFrame, Leg};
 use crate::{Goal, Pole, Pose, SolveError, math, solve::LimbOptions};
 
+/// Influence on a leg's position from which a nearly straight knee is bent as much as at 1. Below, the bend fades to none, so
+/// that an influence that grows from 0 does not start with a jump.
+const BEND_FADE: f32 = 0.25;
+
 /// Least flexion of a planted knee, in radians. Three degrees look straight, cost 0.03 % of the leg's length, and keep the
 /// knee from snapping at full extension.
 pub const STRAIGHT: f32 = 0.05;
@@ -13,7 +17,11 @@ impl Figure {
     /// Applies a planted frame to `pose`, which holds the clip's frame.
     ///
     /// `carry` translates the whole figure (travel) and `raise` lifts the pelvis, both in metres in model space. `feet` has
-    /// one frame per leg. `missed` is called for each leg with its index and the residual of its ankle, in metres.
+    /// one frame per leg. `missed` is called for each leg with an influence above 0, with its index and the residual of its
+    /// ankle, in metres.
+    ///
+    /// A leg whose influences on position and rotation are both 0 keeps the bits of its local transforms. So does the pelvis
+    /// where it is neither carried nor raised.
     ///
     /// # Errors
     ///
@@ -30,10 +38,16 @@ impl Figure {
         let position =
             |(leg, frame): (&Leg, &FootFrame)| (leg.position_influence * frame.influence).clamp(0.0, 1.0);
         let share = self.legs.iter().zip(feet).map(position).fold(0.0, f32::max);
-        let at = pose.position(self.pelvis) + carry + Vec3::Y * (raise * share);
-        pose.set_position(self.pelvis, at);
-        pose.update();
+        let by = carry + Vec3::Y * (raise * share);
+        if by != Vec3::ZERO {
+            let at = pose.position(self.pelvis) + by;
+            pose.set_position(self.pelvis, at);
+            pose.update();
+        }
         for (i, (leg, frame)) in self.legs.iter().zip(feet).enumerate() {
+            if leg.is_free() || frame.influence == 0.0 {
+                continue;
+            }
             let foot = pose.model_rotation(leg.foot);
             let toes = leg.toes.map(|t| pose.model_rotation(t));
             let turned = leg.rotation_influence * frame.influence;
@@ -42,7 +56,7 @@ impl Figure {
             let mut goal = Goal::position(frame.ankle).with_rotation(math::mul(turn, foot));
             goal.position_influence = leg.position_influence * frame.influence;
             if frame.knee_way != Vec3::ZERO {
-                self.bend_a_little(pose, i, frame);
+                self.bend_a_little(pose, i, frame, (goal.position_influence / BEND_FADE).clamp(0.0, 1.0));
                 let line = (frame.ankle - pose.position(leg.thigh)).normalize_or(Vec3::NEG_Y);
                 let carried =
                     math::shortest_arc(frame.clip_line.normalize_or(Vec3::NEG_Y), line, frame.knee_way);
@@ -62,8 +76,9 @@ impl Figure {
 
 impl Figure {
     /// Bends a nearly straight leg a little in the direction of its knee. The bend plane of a straight leg would be left to
-    /// rounding, and the pole would then turn the whole leg about its length.
-    fn bend_a_little(&self, pose: &mut Pose, leg: usize, frame: &FootFrame) {
+    /// rounding, and the pole would then turn the whole leg about its length. `share` is the fraction of the bend that is
+    /// applied, from 0 to 1.
+    fn bend_a_little(&self, pose: &mut Pose, leg: usize, frame: &FootFrame, share: f32) {
         // Sine of about 8 degrees, below which noise hides the clip's bend plane.
         const LITTLE: f32 = 0.15;
         let leg = &self.legs[leg];
@@ -72,8 +87,8 @@ impl Figure {
         let axis = frame.clip_line.normalize_or(Vec3::NEG_Y);
         let normal = frame.knee_way.cross(axis).normalize_or_zero();
         let missing = LITTLE - u.cross(v).dot(normal);
-        if missing > 0.0 && u.dot(v) > 0.0 && normal != Vec3::ZERO {
-            pose.turn(leg.shin, math::axis_angle(normal, missing));
+        if missing > 0.0 && share > 0.0 && u.dot(v) > 0.0 && normal != Vec3::ZERO {
+            pose.turn(leg.shin, math::axis_angle(normal, share * missing));
             pose.update();
         }
     }

@@ -5,7 +5,7 @@ use alloc::{string::String, vec::Vec};
 use glam::Vec3;
 use thiserror::Error;
 
-use super::{Figure, FootSample, FootholdSearch, Plan};
+use super::{Figure, FootSample, FootholdSearch, Leg, Plan};
 use crate::{
     JointId, Pose, SolveError,
     motion::{BakeError, Baker, Clip, ClipCursor},
@@ -127,6 +127,9 @@ impl Plan {
         let mut times = Vec::new();
         let mut out_of_reach = 0.0f32;
         let mut cursor = ClipCursor::default();
+        if figure.legs.iter().all(Leg::is_free) {
+            baker = baker.keep_signs();
+        }
         for key in 0..self.keys() {
             let time = (key * self.per_key) as f32 * self.analysis.step;
             clip.sample_from(&mut cursor, self.clip_time(key), &mut pose);
@@ -144,8 +147,8 @@ impl Plan {
         Ok(PlantedClip { clip: baker.finish(name, &skeleton)?, times, feet, out_of_reach })
     }
 
-    /// Measures errors of linear interpolation half-way between the keys of a planted clip. `depth` is the depth below the
-    /// ground, in metres, from which a swinging foot counts as inside it.
+    /// Measures errors of linear interpolation half-way between the keys of a planted clip, on legs with an influence above 0.
+    /// `depth` is the depth below the ground, in metres, from which a swinging foot counts as inside it.
     pub fn halfway(
         &self,
         figure: &Figure,
@@ -161,7 +164,7 @@ impl Plan {
             let (from, to) = (planted.times[k - 1], planted.times[k]);
             planted.clip.sample_from(&mut cursor, 0.5 * (from + to), &mut pose);
             pose.update();
-            for (foot, leg) in figure.legs.iter().enumerate() {
+            for (foot, leg) in figure.legs.iter().enumerate().filter(|(_, leg)| !leg.is_free()) {
                 let (before, after) = (&planted.feet[foot][k - 1], &planted.feet[foot][k]);
                 let now = leg.sample(&pose, Vec3::ZERO);
                 let base = search.base_near(self.base[k * self.per_key], now.ankle.y);

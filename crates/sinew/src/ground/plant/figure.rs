@@ -54,6 +54,11 @@ impl Leg {
             rotation_influence: 1.0,
         }
     }
+
+    /// Whether planting has no influence on the leg.
+    pub(super) fn is_free(&self) -> bool {
+        self.position_influence == 0.0 && self.rotation_influence == 0.0
+    }
 }
 
 /// Error of making a [`Figure`].

@@ -129,6 +129,8 @@ pub enum Unplanted {
     Unsupported,
     /// The heel has no ground under it: the foot stands on its ball.
     HeelInAir,
+    /// The leg's influences are 0: its motion is the clip's.
+    NoInfluence,
     /// The contact has a foothold, but the planted pose stays above the ground, for example beyond the leg's reach.
     Gap {
         /// Largest height above the ground in the middle half of the contact, in metres.
@@ -147,6 +149,7 @@ impl core::fmt::Display for Unplanted {
             Self::NoGround => f.write_str("the ray casts hit no ground"),
             Self::Unsupported => f.write_str("no position nearby supports the ball and enough of the sole"),
             Self::HeelInAir => f.write_str("the heel hangs over an edge"),
+            Self::NoInfluence => f.write_str("its influence is 0"),
             Self::Gap { height } => write!(f, "it stays up to {height:.3} m above the ground"),
             Self::Slide { speed } => write!(f, "it slides at {speed:.3} m/s"),
         }

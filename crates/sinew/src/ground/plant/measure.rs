@@ -122,7 +122,8 @@ impl Plan {
     /// Measures every contact of the clip in the poses of `planted`.
     ///
     /// A contact is planted if it has a foothold and if, in the middle half of its time, its point stays within 3 cm above
-    /// the ground and slides at no more than 0.1 m/s in the mean (both for a figure of 1.8 m).
+    /// the ground and slides at no more than 0.1 m/s in the mean (both for a figure of 1.8 m). No contact of a leg with
+    /// influences of 0 is planted, wherever its clip puts it.
     pub fn contacts(
         &self,
         figure: &Figure,
@@ -133,6 +134,7 @@ impl Plan {
         for (leg, stances) in self.stances.iter().enumerate() {
             for p in stances {
                 for (point, list) in [("heel", &p.stance.heel), ("ball", &p.stance.ball)] {
+            let influenced = if figure.legs[leg].is_free() { Err(Unplanted::NoInfluence) } else { Ok(()) };
                     let is_heel = point == "heel";
                     let foothold = match p.foothold {
                         Err(why) => Err(why),
@@ -145,7 +147,8 @@ impl Plan {
                             point,
                             time,
                             foothold: foothold.is_ok(),
-                            unplanted: foothold
+                            unplanted: influenced
+                                .and(foothold)
                                 .and_then(|sole| {
                                     self.held(figure, planted, search, (leg, is_heel), sole, time)
                                 })

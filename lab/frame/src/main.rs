@@ -14,7 +14,7 @@ use sinew::{
     glam::Vec3,
     ground::{
         Filter, Ground, MeshGround,
-        plant::{ClipAnalysis, Figure, FootFrame, Plan, PlantOptions, walk_heading},
+        plant::{ClipAnalysis, Figure, FootFrame, Plan, PlantOptions, contact::ContactLimits, walk_heading},
         terrain::{Flight, Stairs},
     },
     motion::{Clip, ClipCursor},
@@ -119,7 +119,7 @@ fn frame(title: &str, model: &Model, clip: &str) -> Result<(), Box<dyn Error>> {
     let (from, to) = (analysis.pelvis[0], analysis.pelvis[analysis.len() - 1]);
     let heading = walk_heading(&analysis);
     let stairs = Stairs::new()
-        .with_origin(from.with_y(analysis.floor()))
+        .with_origin(from.with_y(analysis.floor(&ContactLimits::new(&figure, &PlantOptions::default()))))
         .with_heading(heading.x.atan2(heading.z))
         .with_rise(0.12)
         .with_going(0.4)

@@ -6,7 +6,7 @@ use sinew::{
     Placement, Pose,
     body::BodyRoles,
     glam::{Affine3, Vec3},
-    ground::plant::{ClipAnalysis, Figure, walk_heading},
+    ground::plant::{ClipAnalysis, Figure, PlantOptions, contact::ContactLimits, walk_heading},
     motion::Clip,
 };
 use sinew_files::{Model, ReadOptions, sample};
@@ -101,7 +101,8 @@ impl Walker {
 
     /// Under the pelvis where the walk begins, on the clip's floor.
     pub fn start(&self) -> Vec3 {
-        self.analysis.pelvis[0].with_y(self.analysis.floor())
+        let limits = ContactLimits::new(&self.figure, &PlantOptions::default());
+        self.analysis.pelvis[0].with_y(self.analysis.floor(&limits))
     }
 
     /// Horizontal length of the walk, in metres.

@@ -10,7 +10,7 @@ use sinew::{
         MeshGround,
         plant::{
             ClipAnalysis, ContactOutcome, Contacts, Figure, FootSample, FootholdSearch, Interval, Measures,
-            Plan, PlantOptions, PlantedClip, Unplanted, measure, moved, walk_heading,
+            Plan, PlantOptions, PlantedClip, Unplanted, contact::ContactLimits, measure, moved, walk_heading,
         },
     },
     motion::Clip,
@@ -179,7 +179,7 @@ pub fn plant(task: &Task<'_>, name: &str, each: impl Fn(usize, usize)) -> Result
         let mesh = match ground.take() {
             Some(ground) => ground,
             None => {
-                let walk = walk(figure, &analysis);
+                let walk = walk(figure, settings, &analysis);
                 let options = &task.ground_options;
                 MeshGround::new(task.level.mesh(&walk, task.ground_scale, task.ground_at, options)?)?
             }
@@ -210,7 +210,7 @@ pub fn plant(task: &Task<'_>, name: &str, each: impl Fn(usize, usize)) -> Result
     // Gaps and slides are measured in all contacts with a foothold, held or not.
     let footholds = by_leg(&contacts, figure.legs().len(), |c| c.foothold);
     let claims = by_leg(&contacts, figure.legs().len(), |c| c.unplanted.is_none());
-    let floor = plan.analysis.floor();
+    let floor = plan.analysis.floor(&ContactLimits::new(figure, settings));
     // Before planting, the clip has its travel and stands at the height of the ground where it begins.
     let raise = base.first().copied().unwrap_or(floor) - floor;
     let flat: Vec<Vec<FootSample>> = plan
@@ -249,12 +249,11 @@ fn check_keys(task: &Task<'_>, seconds: f32, rate: f32) -> Result<(), WorkError>
     Err(WorkError::Keys { seconds, keys, joints, rate, max: task.max_keys })
 }
 
-fn walk(figure: &Figure, analysis: &ClipAnalysis) -> Walk {
-    let (first, last) = (analysis.pelvis[0], analysis.pelvis[analysis.len() - 1]);
+fn walk<'a>(figure: &Figure, settings: &PlantOptions, analysis: &'a ClipAnalysis) -> Walk<'a> {
     Walk {
-        start: first.with_y(analysis.floor()),
+        path: &analysis.pelvis,
+        floor: analysis.floor(&ContactLimits::new(figure, settings)),
         heading: walk_heading(analysis),
-        length: (last - first).with_y(0.0).length(),
         leg: figure.leg_length(),
     }
 }

@@ -4,7 +4,10 @@ use alloc::{string::String, vec::Vec};
 
 use glam::Vec3;
 
-use super::{Contacts, Figure, FootSample, Interval, PlanError};
+use super::{
+    Contacts, Figure, FootSample, Interval, PlanError,
+    contact::{ContactLimits, intervals},
+};
 use crate::{
     Pose, math,
     motion::{Clip, ClipCursor},
@@ -311,6 +314,15 @@ impl super::Leg {
 }
 
 impl FootCurve {
+    /// Contacts of the foot: the given ones, or else those found from its heights and speeds. `step` is the time between
+    /// samples, in seconds.
+    pub fn contacts(&self, step: f32, limits: &ContactLimits) -> Contacts {
+        self.given.clone().unwrap_or_else(|| Contacts {
+            heel: intervals(&self.heel_heights, &self.heel_speeds, step, limits),
+            ball: intervals(&self.ball_heights, &self.ball_speeds, step, limits),
+        })
+    }
+
     /// Mean axis of the knee over the clip in the thigh's frame, each sample weighted by the sine of its flexion.
     fn hinge(&self) -> Vec3 {
         let sum: Vec3 = self.samples.iter().map(|s| math::rotate(math::conjugate(s.thigh), s.bend())).sum();

@@ -2,6 +2,8 @@
 
 use alloc::vec::Vec;
 
+use super::{Figure, PlantOptions};
+
 /// A closed interval of time, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
@@ -32,6 +34,17 @@ pub struct ContactLimits {
     pub speed: f32,
     /// Factor on both limits beyond which a contact ends.
     pub release: f32,
+}
+
+impl ContactLimits {
+    /// Limits of a figure's points by the options.
+    pub fn new(figure: &Figure, options: &PlantOptions) -> Self {
+        Self {
+            height: options.contact_height * figure.leg_length(),
+            speed: options.contact_speed * figure.height() / 1.8,
+            release: options.release,
+        }
+    }
 }
 
 /// Contact detector of one point, fed sample by sample.

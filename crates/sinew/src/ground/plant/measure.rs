@@ -6,7 +6,9 @@ use glam::Vec3;
 
 use super::{
     ClipAnalysis, Figure, FootSample, Foothold, FootholdSearch, Interval, Plan, PlantedClip, Unplanted,
+    contact::ContactLimits,
 };
+use crate::math;
 
 /// Planting quality of one clip on one ground.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -132,9 +134,9 @@ impl Plan {
     ) -> Vec<ContactOutcome> {
         let mut outcomes = Vec::new();
         for (leg, stances) in self.stances.iter().enumerate() {
+            let influenced = if figure.legs[leg].is_free() { Err(Unplanted::NoInfluence) } else { Ok(()) };
             for p in stances {
                 for (point, list) in [("heel", &p.stance.heel), ("ball", &p.stance.ball)] {
-            let influenced = if figure.legs[leg].is_free() { Err(Unplanted::NoInfluence) } else { Ok(()) };
                     let is_heel = point == "heel";
                     let foothold = match p.foothold {
                         Err(why) => Err(why),
@@ -213,11 +215,42 @@ impl Plan {
 }
 
 impl ClipAnalysis {
-    /// Lowest height of any heel or ball in the clip, in metres.
-    pub fn floor(&self) -> f32 {
-        (self.feet.iter().flat_map(|f| &f.samples))
-            .map(|s| s.heel_at().y.min(s.ball_at().y))
-            .fold(f32::INFINITY, f32::min)
+    /// Height of the floor that the clip was made for, in metres: the median height of heels and balls that are in contact and
+    /// within the limits. Without any such point it is that of all in contact, and without contacts the lowest height of a heel
+    /// or ball.
+    ///
+    /// A capture drifts and its feet sink in by centimetres; the lowest point of all would put every other contact above the
+    /// floor.
+    pub fn floor(&self, limits: &ContactLimits) -> f32 {
+        let (mut firm, mut all): (Vec<f32>, Vec<f32>) = Default::default();
+        for foot in &self.feet {
+            let contacts = foot.contacts(self.step, limits);
+            let heel = (&contacts.heel, &foot.heel_heights, &foot.heel_speeds);
+            let ball = (&contacts.ball, &foot.ball_heights, &foot.ball_speeds);
+            for ((contacts, heights, speeds), point) in
+                [(heel, FootSample::heel_at as fn(&FootSample) -> Vec3), (ball, FootSample::ball_at)]
+            {
+                for contact in contacts {
+                    let from = math::ceil(contact.from / self.step).max(0.0) as usize;
+                    let until = math::floor(contact.to / self.step).max(0.0) as usize + 1;
+                    let levels = foot.samples.iter().zip(heights).zip(speeds);
+                    for ((sample, height), speed) in levels.take(until).skip(from) {
+                        all.push(point(sample).y);
+                        // A contact ends late, by its hysteresis, while its point lifts.
+                        if *height <= limits.height && *speed <= limits.speed {
+                            firm.push(point(sample).y);
+                        }
+                    }
+                }
+            }
+        }
+        let mut heights = if firm.is_empty() { all } else { firm };
+        heights.sort_by(f32::total_cmp);
+        let lowest = || {
+            let samples = self.feet.iter().flat_map(|f| &f.samples);
+            samples.map(|s| s.heel_at().y.min(s.ball_at().y)).fold(f32::INFINITY, f32::min)
+        };
+        heights.get(heights.len() / 2).copied().unwrap_or_else(lowest)
     }
 }
 
@@ -227,4 +260,55 @@ pub fn moved(samples: &[FootSample], by: Vec3) -> Vec<FootSample> {
         .iter()
         .map(|s| FootSample { hip: s.hip + by, knee: s.knee + by, ankle: s.ankle + by, ..*s })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::{vec, vec::Vec};
+
+    use super::*;
+    use crate::ground::plant::FootCurve;
+
+    const LIMITS: ContactLimits = ContactLimits { height: 0.05, speed: 0.3, release: 1.2 };
+
+    /// An analysis of one foot, level, with its sole at the given heights; all speeds are 0.
+    fn analysis(heights: &[f32]) -> ClipAnalysis {
+        let low = heights.iter().copied().fold(f32::INFINITY, f32::min);
+        let over: Vec<f32> = heights.iter().map(|h| h - low).collect();
+        let sample = |h: &f32| FootSample { ankle: Vec3::Y * *h, ..FootSample::default() };
+        let foot = FootCurve {
+            samples: heights.iter().map(sample).collect(),
+            heel_heights: over.clone(),
+            ball_heights: over,
+            heel_speeds: vec![0.0; heights.len()],
+            ball_speeds: vec![0.0; heights.len()],
+            given: None,
+        };
+        ClipAnalysis {
+            step: 0.1,
+            per_key: 1,
+            clip: Interval { from: 0.0, to: 1.0 },
+            start: 0.0,
+            cycle: 1.0,
+            cycles: 1,
+            travel: Vec3::ZERO,
+            pelvis: vec![Vec3::Y; heights.len()],
+            feet: vec![foot],
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_floor_lies_where_feet_stand() {
+        // One sample is 4 cm too low; the swings between the stances do not count.
+        let heights = [0.14, 0.14, 0.14, 0.4, 0.5, 0.5, 0.4, 0.10, 0.14, 0.14];
+        assert_eq!(analysis(&heights).floor(&LIMITS), 0.14);
+        let mut given = analysis(&heights);
+        given.feet[0].given =
+            Some(Contacts { heel: vec![Interval { from: 0.35, to: 0.65 }], ball: Vec::new() });
+        assert_eq!(given.floor(&LIMITS), 0.5);
+        // Without a sample in contact the lowest is left.
+        given.feet[0].given = Some(Contacts::default());
+        assert_eq!(given.floor(&LIMITS), 0.10);
+    }
 }

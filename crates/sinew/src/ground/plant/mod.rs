@@ -4,7 +4,7 @@
 //! # A whole clip
 //!
 //! 1. [`ClipAnalysis`] samples the clip at equal steps: positions of hip, knee, ankle, heel, ball and toe tip, and heights
-//!    and speeds of heel and ball. It skips a leading reference pose. A clip that walks on the spot gets a travel velocity,
+//!    and speeds of heel and ball. The clip's floor is the median height of points in contact. It skips a leading reference pose. A clip that walks on the spot gets a travel velocity,
 //!    taken from its standing feet.
 //! 2. [`contact`] finds when each heel and ball is in contact, by height and speed with hysteresis. Contacts from the caller
 //!    ([`given`]) replace the detected ones, foot by foot. Contacts of one foot that belong together make a [`Stance`].

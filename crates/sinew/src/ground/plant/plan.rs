@@ -80,11 +80,7 @@ impl Plan {
         let search = FootholdSearch { ground, settings, leg, scale };
         let planner = Planner { figure, analysis: &analysis, search };
         let base = planner.base()?;
-        let limits = ContactLimits {
-            height: settings.contact_height * leg,
-            speed: settings.contact_speed * scale,
-            release: settings.release,
-        };
+        let limits = ContactLimits::new(figure, settings);
         let mut all = Vec::new();
         for foot in 0..figure.legs().len() {
             all.push(planner.stances(foot, &limits, &base));

@@ -55,7 +55,7 @@ impl Planner<'_> {
     /// Finds the height of the ground under the pelvis at each sample, each cast around the height of the one before.
     pub(super) fn base(&self) -> Result<Vec<f32>, PlanError> {
         let analysis = self.analysis;
-        let floor = analysis.floor();
+        let floor = self.floor();
         let start = analysis.pelvis.first().copied().unwrap_or(Vec3::ZERO);
         // At the start the ground may be at any height: the first cast reaches a step, the next one anywhere.
         let first = self.search.height(start, floor).map(|(y, _)| y).or_else(|| self.anywhere(floor));
@@ -123,9 +123,14 @@ impl Planner<'_> {
             .collect()
     }
 
+    /// Height of the clip's floor, in metres.
+    fn floor(&self) -> f32 {
+        self.analysis.floor(&ContactLimits::new(self.figure, self.search.settings))
+    }
+
     /// Height of the ground under the body above the floor of the clip, at each sample.
     pub(super) fn over_floor(&self, base: &[f32]) -> Vec<f32> {
-        let floor = self.analysis.floor();
+        let floor = self.floor();
         base.iter().map(|b| b - floor).collect()
     }
 

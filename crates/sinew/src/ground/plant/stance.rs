@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 use glam::{Quat, Vec3};
 
 use super::{
-    FootDisplacement, FootSample, Foothold, Interval,
+    Contacts, FootDisplacement, FootSample, Foothold, Interval,
     analysis::{FootCurve, SampledCurve},
-    contact::{ContactLimits, intervals},
+    contact::ContactLimits,
     foothold::heading,
     hermite::{State, quintic},
 };
@@ -34,13 +34,7 @@ pub struct Stance {
 /// Finds the stances of a foot from given contacts, or else from its heights and speeds. `low` is the height in metres up to
 /// which a foot counts as low.
 pub fn stances(curve: &FootCurve, step: f32, limits: &ContactLimits, low: f32) -> Vec<Stance> {
-    let (heel, ball) = match &curve.given {
-        Some(given) => (given.heel.clone(), given.ball.clone()),
-        None => (
-            intervals(&curve.heel_heights, &curve.heel_speeds, step, limits),
-            intervals(&curve.ball_heights, &curve.ball_speeds, step, limits),
-        ),
-    };
+    let Contacts { heel, ball } = curve.contacts(step, limits);
     let mut all: Vec<(Interval, bool)> =
         heel.iter().map(|&i| (i, true)).chain(ball.iter().map(|&i| (i, false))).collect();
     all.sort_by(|a, b| a.0.from.total_cmp(&b.0.from));

@@ -7,6 +7,7 @@ use allocation_counter::measure;
 use glam::Vec3;
 use sinew::{
     JointId, Pose, Skeleton,
+    body::BodyRoles,
     ground::{
         MeshGround, TriangleMesh,
         plant::{Figure, FootFrame, Leg, Plan, PlantOptions, PlantedClip, Sole},
@@ -162,6 +163,69 @@ fn offsets_stay_and_only_the_legs_and_the_hips_move() {
             if walk.skeleton.name(joint) != "hips" {
                 assert!((b.translation - a.translation).length() < 1e-6, "{}", walk.skeleton.name(joint));
             }
+        }
+    }
+}
+
+#[test]
+fn a_trunk_leans_up_stairs_under_a_head_that_looks_ahead() {
+    let model = sample::mannequin().unwrap();
+    let (rest, bind) = (Pose::rest(&model.skeleton), model.bind_pose());
+    let body = BodyRoles::find(&bind, &model.declared_roles).unwrap();
+    let figure = Figure::of_body(&bind, &body, &model.skin_points(&bind)).unwrap();
+    let walk = Walk { figure, rest, skeleton: model.skeleton.clone(), clip: model.clips[0].clone() };
+    let joint = |name: &str| walk.skeleton.find(name).unwrap();
+    let [hips, spine, neck, head] = ["hips", "spine", "neck", "head"].map(joint);
+    let arms = ["upper_arm.L", "upper_arm.R"].map(joint);
+    let stairs = Stairs::new().with_rise(0.17).with_going(0.29).with_steps(20).with_lead(0.7);
+    let down = stairs.with_flight(Flight::Down);
+    let (plan, planted) = plant(&walk, stairs.mesh().unwrap());
+    let (mut before, mut after) = (walk.rest.clone(), walk.rest.clone());
+    let lean = |pose: &Pose| {
+        let trunk = pose.position(neck) - pose.position(hips);
+        trunk.z.atan2(trunk.y).to_degrees()
+    };
+    let (mut sum, mut count) = (0.0, 0.0);
+    for (key, &time) in planted.times.iter().enumerate() {
+        walk.clip.sample(plan.analysis.clip_time(key * plan.per_key), &mut before);
+        planted.clip.sample(time, &mut after);
+        before.update();
+        after.update();
+        for kept in [head, arms[0], arms[1]] {
+            let turn = sinew::math::angle_between(before.model_rotation(kept), after.model_rotation(kept));
+            assert!(turn < 1e-3, "{} at {time} s turned by {turn}", walk.skeleton.name(kept));
+        }
+        if plan.lean[key * plan.per_key] > 0.1 {
+            sum += lean(&after) - lean(&before);
+            count += 1.0;
+        }
+    }
+    assert!(count > 60.0 && (5.0..14.0).contains(&(sum / count)), "{} degrees at {count} keys", sum / count);
+    // Neither down nor on a level floor does it move.
+    for mesh in [down.mesh().unwrap(), Slope::new().with_angle(0.0).with_length(9.0).mesh().unwrap()] {
+        let (plan, planted) = plant(&walk, mesh);
+        assert!(plan.lean.iter().all(|angle| *angle == 0.0));
+        for (key, &time) in planted.times.iter().enumerate() {
+            walk.clip.sample(plan.analysis.clip_time(key * plan.per_key), &mut before);
+            planted.clip.sample(time, &mut after);
+            for joint in [spine, head, arms[0], arms[1]] {
+                assert_eq!(before.local(joint), after.local(joint), "{time} s");
+            }
+        }
+    }
+    // A figure without influence keeps its trunk too.
+    let mut free = walk;
+    free.figure
+        .legs_mut()
+        .iter_mut()
+        .for_each(|leg| (leg.position_influence, leg.rotation_influence) = (0.0, 0.0));
+    let (plan, planted) = plant(&free, stairs.mesh().unwrap());
+    assert!(plan.lean.iter().any(|angle| *angle > 0.1));
+    for (key, &time) in planted.times.iter().enumerate() {
+        free.clip.sample(plan.analysis.clip_time(key * plan.per_key), &mut before);
+        planted.clip.sample(time, &mut after);
+        for joint in free.skeleton.joints().filter(|j| *j != hips) {
+            assert_eq!(before.local(joint), after.local(joint), "{} at {time} s", free.skeleton.name(joint));
         }
     }
 }

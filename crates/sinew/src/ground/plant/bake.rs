@@ -5,7 +5,7 @@ use alloc::{string::String, vec::Vec};
 use glam::Vec3;
 use thiserror::Error;
 
-use super::{Figure, FootSample, FootholdSearch, Leg, Plan};
+use super::{Figure, FootSample, FootholdSearch, Leg, Plan, Trunk};
 use crate::{
     JointId, Pose, SolveError,
     motion::{BakeError, Baker, Clip, ClipCursor},
@@ -90,6 +90,7 @@ impl Plan {
         frames.extend(self.feet.iter().map(|f| f[i]));
         let mut worst = 0.0f32;
         figure.apply(pose, self.carry(i), self.pelvis[i], frames, |_, missed| worst = worst.max(missed))?;
+        self.lean_trunk(figure, i, pose);
         Ok(worst)
     }
 
@@ -118,18 +119,23 @@ impl Plan {
             joints.extend([leg.thigh, leg.shin, leg.foot]);
             joints.extend(leg.toes);
         }
+        // Joints of a trunk that never leans keep the tracks of the clip.
+        if let Some(Trunk { base, head, arms }) = self.leaning(figure) {
+            joints.push(*base);
+            joints.extend([head, &arms[0], &arms[1]].into_iter().flatten());
+        }
         joints.sort();
         joints.dedup();
         let mut baker = Baker::new(&skeleton, joints);
+        if figure.legs.iter().all(Leg::is_free) {
+            baker = baker.keep_signs();
+        }
         let mut pose = rest.clone();
         let mut frames = Vec::with_capacity(figure.legs.len());
         let mut feet = alloc::vec![Vec::new(); figure.legs.len()];
         let mut times = Vec::new();
         let mut out_of_reach = 0.0f32;
         let mut cursor = ClipCursor::default();
-        if figure.legs.iter().all(Leg::is_free) {
-            baker = baker.keep_signs();
-        }
         for key in 0..self.keys() {
             let time = (key * self.per_key) as f32 * self.analysis.step;
             clip.sample_from(&mut cursor, self.clip_time(key), &mut pose);

@@ -4,7 +4,7 @@ use alloc::{string::String, vec::Vec};
 
 use thiserror::Error;
 
-use super::Sole;
+use super::{Sole, Trunk};
 use crate::{
     ChainError, JointId, Pose, Skeleton,
     solve::{TwoBone, TwoBoneError},
@@ -92,6 +92,14 @@ pub enum FigureError {
         /// The reason.
         what: &'static str,
     },
+    /// A joint of the trunk is not where a trunk is.
+    #[error("the trunk's joint `{joint}`: {what}")]
+    Trunk {
+        /// Name of the joint.
+        joint: String,
+        /// The reason.
+        what: &'static str,
+    },
     /// A setting of a leg is outside its range.
     #[error("{what} of the leg `{thigh}` must be {range}, not {value}")]
     OutOfRange {
@@ -106,7 +114,7 @@ pub enum FigureError {
     },
 }
 
-/// A figure that can be planted.
+/// A figure that can be planted: its pelvis, its legs, and a trunk if it has one ([`Figure::with_trunk`]).
 #[derive(Clone, Debug)]
 pub struct Figure {
     pub(super) pelvis: JointId,
@@ -116,6 +124,8 @@ pub struct Figure {
     pub(super) height: f32,
     /// Height of the lowest sole in the rest pose, in model space.
     pub(super) floor: f32,
+    /// Trunk that leans up steps and slopes.
+    pub(super) trunk: Option<Trunk>,
 }
 
 impl Figure {
@@ -166,7 +176,7 @@ impl Figure {
         let height = if height > 0.0 && height.is_finite() { height } else { leg_length * 2.0 };
         let soles = legs.iter().map(|leg| leg.sample(rest, glam::Vec3::ZERO));
         let floor = soles.map(|s| s.heel_at().y.min(s.ball_at().y)).fold(f32::INFINITY, f32::min);
-        Ok(Self { pelvis, legs, solvers, leg_length, height, floor })
+        Ok(Self { pelvis, legs, solvers, leg_length, height, floor, trunk: None })
     }
 
     /// Largest index of the figure's joints.

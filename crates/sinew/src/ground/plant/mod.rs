@@ -15,8 +15,10 @@
 //!    quintic in time, so position and velocity are continuous at both ends. Obstacles lift the foot or hold it back.
 //! 5. A bounded smoother ([`smoother`]) lowers the pelvis until both feet are in reach. It sees the whole clip and has no
 //!    lag. Where the pelvis would have to sink to a foot that stands on its ball, the heel lifts further instead.
-//! 6. [`Plan::bake`] applies the plan key by key: it moves the pelvis, solves the legs in closed form, and turns feet and
-//!    toes. [`Plan::contacts`] measures on the resulting [`PlantedClip`] which contacts hold.
+//! 6. A figure with a [`Trunk`] leans it forwards up steps and slopes; head and upper arms keep their rotations in model
+//!    space. Level ground leaves it as it is.
+//! 7. [`Plan::bake`] applies the plan key by key: it moves the pelvis, solves the legs in closed form, turns feet and toes,
+//!    and leans the trunk. Legs with an influence of 0 keep the bits of the clip. [`Plan::contacts`] measures on the resulting [`PlantedClip`] which contacts hold.
 //!
 //! # Frame by frame
 //!
@@ -39,6 +41,7 @@ mod foot_planter;
 mod foothold;
 pub mod given;
 mod hermite;
+mod lean;
 mod measure;
 mod of_body;
 mod options;
@@ -62,6 +65,7 @@ pub use figure::{Figure, FigureError, Leg};
 pub use foot_planter::{FootPlanter, FootPlanterError, FootPlanterReport, FootPlanterState, LegFloor};
 pub use foothold::{FootDisplacement, FootSample, Foothold, Unplanted};
 pub use given::{ContactCurveError, ContactsError, IntervalError};
+pub use lean::Trunk;
 pub use measure::{ContactOutcome, Contacts, Measures, measure, moved};
 pub use options::{PlantOptionError, PlantOptions};
 pub use plan::{Plan, walk_heading};

@@ -4,7 +4,7 @@ use alloc::{borrow::ToOwned, vec::Vec};
 
 use glam::Vec3;
 
-use super::{Figure, FigureError, Leg, Sole};
+use super::{Figure, FigureError, Leg, Sole, Trunk};
 use crate::{JointId, Pose, Skeleton, body};
 
 impl Figure {
@@ -13,6 +13,8 @@ impl Figure {
     ///
     /// Soles come from the vertices of the feet. A foot without vertices gets its sole from its joints: the heel below the
     /// ankle, the ball below the toe joint, on a floor at the lowest joint of all feet.
+    ///
+    /// A body with a spine has a trunk, with its head and upper arms if they are known.
     ///
     /// # Errors
     ///
@@ -47,6 +49,14 @@ impl Figure {
             };
             legs.push(Leg::new(leg.thigh, leg.shin, leg.foot, leg.toes, sole));
         }
-        Self::new(bind, body.hips, legs, body.height(bind, skin))
+        let mut figure = Self::new(bind, body.hips, legs, body.height(bind, skin))?;
+        let arm = |side: body::Side| body.arm(side).map(|arm| arm.upper_arm);
+        let trunk = body.spine.first().map(|&base| Trunk {
+            base,
+            head: body.head.or(body.neck),
+            arms: body::Side::BOTH.map(arm),
+        });
+        figure.trunk = trunk.filter(|t| figure.check_trunk(skeleton, t).is_ok());
+        Ok(figure)
     }
 }

@@ -8,6 +8,7 @@ use super::{
     ClipAnalysis, Figure, FootFrame, FootholdSearch, PlanError, PlantOptions, Planted,
     contact::ContactLimits,
     foothold::heading,
+    lean,
     pelvis::Reach,
     planner::{Planner, standing},
     swing::Swing,
@@ -25,6 +26,8 @@ pub struct Plan {
     pub feet: Vec<Vec<FootFrame>>,
     /// Vertical offset of the pelvis at each sample, in metres (up is positive).
     pub pelvis: Vec<f32>,
+    /// Lean of the trunk at each sample, in radians: forwards along the way of the pelvis, 0 or more.
+    pub lean: Vec<f32>,
     /// Height of the ground under the pelvis at each sample, in metres.
     pub base: Vec<f32>,
     /// Samples per key.
@@ -120,7 +123,8 @@ impl Plan {
             planner.let_go(foot, frames, &pelvis);
         }
         let per_key = analysis.per_key;
-        Ok(Self { analysis, stances: all, feet, pelvis, base, per_key })
+        let lean = lean::lean(&analysis, leg, &all);
+        Ok(Self { analysis, stances: all, feet, pelvis, lean, base, per_key })
     }
 
     /// Notes of the analysis for users, a sentence each.

@@ -78,7 +78,7 @@ impl Walk<'_> {
     fn solve(&self, i: usize, pose: &mut Pose, frames: &mut Vec<FootFrame>) {
         frames.clear();
         frames.extend(self.plan.feet.iter().map(|f| f[i]));
-        let carry = self.plan.analysis.travel * (i as f32 * self.plan.analysis.step);
+        let carry = self.plan.analysis.carry[i];
         let done = self.figure.apply(pose, carry, self.plan.pelvis[i], frames, |_, missed| {
             black_box(missed);
         });

@@ -49,6 +49,9 @@ pub struct ClipAnalysis {
     pub travel: Vec3,
     /// Position of the pelvis joint at each sample in model space, travel included.
     pub pelvis: Vec<Vec3>,
+    /// Displacement of the whole figure from the clip at each sample, in metres in model space: the travel until then, and
+    /// what a stride scales it by ([`ClipAnalysis::fit_stride`]).
+    pub carry: Vec<Vec3>,
     /// Feet in the order of the figure's legs.
     pub feet: Vec<FootCurve>,
     /// Notes for users, a sentence each.
@@ -106,6 +109,7 @@ impl ClipAnalysis {
             cycles: 1,
             travel: Vec3::ZERO,
             pelvis: Vec::new(),
+            carry: Vec::new(),
             feet: Vec::new(),
             notes: Vec::new(),
         };
@@ -183,6 +187,7 @@ impl ClipAnalysis {
         let reach = self.per_key;
         let count = math::floor(seconds / self.step + 1e-3) as usize + 1;
         self.pelvis.clear();
+        self.carry.clear();
         self.feet = alloc::vec![FootCurve::default(); figure.legs().len()];
         let mut cursor = ClipCursor::default();
         for i in 0..count {
@@ -190,6 +195,7 @@ impl ClipAnalysis {
             pose.update();
             let moved = self.travel * (i as f32 * self.step);
             self.pelvis.push(pose.position(figure.pelvis) + moved);
+            self.carry.push(moved);
             for (foot, leg) in self.feet.iter_mut().zip(figure.legs()) {
                 let sample = leg.sample(pose, moved);
                 // The product of finite local transforms may overflow.

@@ -52,7 +52,7 @@ impl Plan {
         let i = key * self.per_key;
         clip.sample(self.analysis.clip_time(i), pose);
         pose.update();
-        let at = pose.position(figure.pelvis) + self.carry(i);
+        let at = pose.position(figure.pelvis) + self.analysis.travel * (i as f32 * self.analysis.step);
         pose.set_position(figure.pelvis, at);
         pose.update();
     }
@@ -95,7 +95,7 @@ impl Plan {
     }
 
     fn carry(&self, sample: usize) -> Vec3 {
-        self.analysis.travel * (sample as f32 * self.analysis.step)
+        self.analysis.carry[sample]
     }
 
     /// Plants `clip` at every key and bakes the poses into a clip with this name. `each` is called after each key with its

@@ -8,6 +8,7 @@
 //!    taken from its standing feet.
 //! 2. [`contact`] finds when each heel and ball is in contact, by height and speed with hysteresis. Contacts from the caller
 //!    ([`given`]) replace the detected ones, foot by foot. Contacts of one foot that belong together make a [`Stance`].
+//!    [`ClipAnalysis::fit_stride`] scales the steps on stairs, if the caller wants it, so that each takes one tread.
 //! 3. [`FootholdSearch`] chooses a [`Foothold`] for each stance. One pass of ray casts makes a height profile along the
 //!    sole, and every position within the largest shift is rated on it. A foothold over an edge is moved. A stance without a
 //!    foothold keeps the reason ([`Unplanted`]).
@@ -54,6 +55,7 @@ mod search;
 pub mod smoother;
 mod sole;
 mod stance;
+mod stride;
 mod swing;
 mod tiptoe;
 
@@ -73,3 +75,4 @@ pub use planner::{FootFrame, Planted};
 pub use search::FootholdSearch;
 pub use sole::Sole;
 pub use stance::Stance;
+pub use stride::{Stride, Unscaled};

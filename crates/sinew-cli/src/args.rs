@@ -97,6 +97,9 @@ mod tests {
             let line = ["sinew", "plant"].iter().chain(extra);
             Cli::try_parse_from(line).map(|_| ()).map_err(|e| e.to_string())
         };
+        for stride in ["keep", "fit", "1", "9"] {
+            plant(&["--stride", stride]).unwrap();
+        }
         plant(&["--ground-at=-1,0,2.5", "--yaw-left", "-8", "--weight", "0.5", "--cast-below", "1e-3"])
             .unwrap();
         for (option, value) in [
@@ -111,6 +114,9 @@ mod tests {
             ("--ground-at", "1,2,nan"),
             ("--feet", "left"),
             ("--repeat", "0"),
+            ("--stride", "0"),
+            ("--stride", "1.5"),
+            ("--stride", "all"),
             ("--scale", "-1"),
             ("--picture", "walk.jpg"),
             ("-o", "walk.fbx"),

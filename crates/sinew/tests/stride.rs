@@ -303,7 +303,7 @@ fn a_walk_stands_throughout_and_a_flight_ends_that() {
     assert!(analysis.stands_throughout(&walk.figure, &search));
     for foot in &mut analysis.feet {
         for (i, height) in foot.heel_heights.iter_mut().enumerate() {
-            let air = i % 30 < 8;
+            let air = i % 30 < 18;
             *height += if air { 0.3 } else { 0.0 };
             foot.ball_heights[i] += if air { 0.3 } else { 0.0 };
         }

@@ -1,7 +1,7 @@
 //! A planted clip and the clip that it was made from, sampled side by side, with contacts, stances and steps.
 //!
 //! Samples are 1/120 s apart. Contacts are those of `contact.rs` at the planted clip's keys; a sample between two keys is in
-//! contact if both are. A stance of a foot is a run of samples at which its heel or its ball is in contact; what is no longer
+//! contact if both are, by the travel before a stride scales it. A stance of a foot is a run of samples at which its heel or its ball is in contact; what is no longer
 //! than 0.15 s between two of them belongs to the stance.
 
 use crate::{
@@ -28,7 +28,7 @@ pub struct Motion {
     pub times: Vec<f64>,
     /// The planted figure.
     pub planted: Vec<Body>,
-    /// The given figure with its travel.
+    /// The given figure, moved as far as the planted one.
     pub clip: Vec<Body>,
     /// The round that each sample is in.
     pub rounds: Vec<usize>,
@@ -111,7 +111,7 @@ impl Motion {
         let mut anatomy = Anatomy::new(scene, figure, neck)?;
         anatomy.find_hinges(&given);
         let clip: Vec<Body> =
-            given.iter().zip(&times).map(|(w, t)| anatomy.body(w, note.travelled(*t))).collect();
+            given.iter().zip(&times).map(|(w, t)| anatomy.body(w, note.moved(*t))).collect();
         let after: Vec<Body> = times.iter().map(|t| anatomy.body(&worlds(&planted, *t), V3::ZERO)).collect();
         if let Some(i) = (0..times.len()).find(|i| !(clip[*i].is_finite() && after[*i].is_finite())) {
             return Err(format!("at {} s the figure is not finite", times[i]));

@@ -20,6 +20,9 @@ pub struct Note {
     /// Travel that was added, metres a second.
     #[serde(default)]
     pub travel: [f64; 3],
+    /// Displacement of the figure from the clip, where a stride scales its travel: time, x, y and z.
+    #[serde(default)]
+    pub travel_curve: Vec<[f64; 4]>,
     /// The clip's own time at which the planted clip begins.
     #[serde(default)]
     pub start: f64,
@@ -94,6 +97,10 @@ impl Note {
             .or_else(|| by_name(stem))
             .or_else(only)
             .ok_or_else(|| format!("no clip {:?} beside the planted one", note.source))?;
+        let curve = &note.travel_curve;
+        if !(curve.as_flattened().iter().all(|v| v.is_finite()) && curve.windows(2).all(|w| w[0][0] < w[1][0])) {
+            return Err("extras.sinew: travel_curve is not a curve".into());
+        }
         if !(note.cycle_duration > 0.0 && note.travel.iter().all(|v| v.is_finite()) && note.start.is_finite())
         {
             return Err(format!(
@@ -122,6 +129,23 @@ impl Note {
     pub fn travelled(&self, t: f64) -> V3 {
         v3(self.travel[0], self.travel[1], self.travel[2]) * t
     }
+
+    /// Displacement of the planted figure from the given one at a time: the travel, as a stride scales it. It is linear
+    /// between the points of its curve.
+    pub fn moved(&self, t: f64) -> V3 {
+        let curve = &self.travel_curve;
+        let at = |i: usize| v3(curve[i][1], curve[i][2], curve[i][3]);
+        let after = curve.partition_point(|p| p[0] < t);
+        match curve.len() {
+            0 => self.travelled(t),
+            n if after == n => at(n - 1),
+            _ if after == 0 => at(0),
+            _ => {
+                let (from, to) = (curve[after - 1][0], curve[after][0]);
+                at(after - 1) + (at(after) - at(after - 1)) * ((t - from) / (to - from))
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -138,5 +162,17 @@ mod tests {
         assert_eq!(note.source_times(4.0), [0.5, 2.5]);
         note.cycles = 1;
         assert_eq!(note.source_times(3.0), [3.5]);
+    }
+
+    #[test]
+    fn a_curve_moves_the_planted_figure_and_not_the_given_one() {
+        let mut note: Note =
+            serde_json::from_str(r#"{"source": "a", "cycle_duration": 2.0, "travel": [0, 0, 2]}"#).unwrap();
+        assert_eq!(note.moved(1.5), v3(0.0, 0.0, 3.0));
+        note.travel_curve = vec![[0.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 2.0], [2.0, 1.0, 0.0, 3.0]];
+        assert_eq!(note.moved(-1.0), v3(0.0, 0.0, 0.0));
+        assert_eq!(note.moved(1.5), v3(0.5, 0.0, 2.5));
+        assert_eq!(note.moved(9.0), v3(1.0, 0.0, 3.0));
+        assert_eq!(note.travelled(1.5), v3(0.0, 0.0, 3.0));
     }
 }

@@ -30,7 +30,7 @@ pub fn measure(m: &Motion, scene: &Scene, figure: &Figure, marks: &mut Marks) {
             let times = m.note.source_times(*t);
             if carries {
                 let place = |clip, t| scene.worlds(&scene.sample(clip, t))[hip].translation;
-                let (here, moved) = (place(planted, *t), m.note.travelled(*t));
+                let (here, moved) = (place(planted, *t), m.note.moved(*t));
                 let off = times.iter().map(|u| (here - place(source, *u) - moved).length());
                 travel = travel.max(off.fold(f64::INFINITY, f64::min));
                 continue;

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use glam::Vec3;
+use sinew::ground::plant::Stride;
 
 use super::{
     BodyArgs, ContactSource, UnitArgs, Up,
-    values::{at_least_zero, half_turn, model_out, picture, positive, share, slope, vector},
+    values::{at_least_zero, half_turn, model_out, picture, positive, share, slope, stride, vector},
 };
 
 /// Arguments of `sinew plant`.
@@ -83,6 +84,14 @@ pub struct PlantArgs {
     /// translation: y, or x if y is constant, or z if both are. Contacts of a foot that is not named are detected.
     #[arg(long, value_name = "FILE|left=NODE,right=NODE", value_parser = ContactSource::parse, help_heading = "Planting")]
     pub contacts: Option<ContactSource>,
+    /// Length of the steps on stairs: keep (as in the clip), fit, or a number of treads a step [default: fit for a walk on the
+    /// spot and without MODEL, else keep]
+    ///
+    /// A step on a level floor is two or three treads long. `fit` scales the travel, so that a step takes one tread where
+    /// stairs rise by 10 cm or more a tread (for a leg of 0.93 m), if that scales steps to 0.3 to 1.2 of the clip's. A number
+    /// of treads allows 0.15 to 2. Times and contacts stay those of the clip.
+    #[arg(long, value_name = "keep|fit|N", value_parser = stride, help_heading = "Planting")]
+    pub stride: Option<Stride>,
     /// Steepest slope that feet are planted on, in degrees [default: 45]
     #[arg(long, value_name = "DEGREES", value_parser = slope, help_heading = "Planting")]
     pub max_slope: Option<f32>,
@@ -114,6 +123,8 @@ Examples:
       A CMU clip on a level from a file, moved 10 cm down and 2 m ahead.
   sinew plant creature.glb --feet ankle_l,ankle_r --max-slope 30 --report report.json
       The ankles are given, and the measurements before and after are written as JSON.
+  sinew plant walk.bvh --scale 0.056444 --ground steep-stairs --stride 1 -o stairs.glb
+      The steps of the walk are scaled to one tread each.
   sinew plant dance.glb --contacts left=contact_l,right=contact_r
       Contact times are read from curves that animate two nodes: a foot stands while its curve is above 1/2.
 

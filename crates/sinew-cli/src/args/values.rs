@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use glam::Vec3;
+use sinew::ground::plant::Stride;
 
 /// Joint values by name.
 pub type Assignments = Vec<(String, f64)>;
@@ -39,6 +40,17 @@ pub(super) fn half_turn(text: &str) -> Result<f32, String> {
 
 pub(super) fn slope(text: &str) -> Result<f32, String> {
     number(text, "from 0 to 90 degrees", |v| (0.0..=90.0).contains(&v))
+}
+
+pub(super) fn stride(text: &str) -> Result<Stride, String> {
+    match text {
+        "keep" => Ok(Stride::Keep),
+        "fit" => Ok(Stride::Fit),
+        _ => match text.parse() {
+            Ok(treads @ 1..=9) => Ok(Stride::Treads(treads)),
+            _ => Err("it must be keep, fit or a number of treads from 1 to 9".into()),
+        },
+    }
 }
 
 pub(super) fn vector(text: &str) -> Result<Vec3, String> {

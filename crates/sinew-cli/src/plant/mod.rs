@@ -15,7 +15,7 @@ use glam::Vec3;
 use sinew::{
     Pose,
     body::{RoleError, Side},
-    ground::plant::{Figure, PlantOptions},
+    ground::plant::{Figure, PlantOptions, Stride},
     motion::Clip,
 };
 use sinew_files::{Model, Source, build, gltf::Document, sample, shorten, write_whole};
@@ -73,6 +73,7 @@ pub fn run(args: &PlantArgs) -> Result<(), Failure> {
         ground_options: args.units.ground_options(args.ground_up),
         settings,
         repeat: args.repeat,
+        stride: args.stride.or_else(|| (args.model.is_none() && args.influence > 0.0).then_some(Stride::Fit)),
         contacts: contacts.unwrap_or_default(),
         max_keys: args.max_keys,
     };

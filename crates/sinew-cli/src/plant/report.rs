@@ -24,7 +24,8 @@ fn number(x: f32) -> Value {
     json!(rounded)
 }
 
-/// The note in the planted animation's `extras`: its source clip, and the contact times of each foot's heel and ball.
+/// The note in the planted animation's `extras`: its source clip, and the contact times of each foot's heel and ball. Where
+/// steps are scaled, `travel_curve` is the displacement of the figure from the clip: time, x, y and z at each key.
 pub fn note(done: &Done, clip: &Clip) -> Value {
     let analysis = &done.plan.analysis;
     let span = |leg: usize, point: &str, i: &Interval| json!({ "foot": Side::BOTH[leg].to_string(), "point": point, "from": i.from, "to": i.to });
@@ -41,7 +42,7 @@ pub fn note(done: &Done, clip: &Clip) -> Value {
             v
         })
         .collect();
-    json!({
+    let mut note = json!({
         "source": clip.name(),
         "start": analysis.start,
         "cycles": analysis.cycles,
@@ -49,7 +50,15 @@ pub fn note(done: &Done, clip: &Clip) -> Value {
         "travel": vector(analysis.travel),
         "plants": plants,
         "unplanted": unplanted,
-    })
+    });
+    if done.stride.is_some() {
+        let at = |(key, time): (usize, &f32)| {
+            let by = analysis.carry[key * done.plan.per_key];
+            json!([time, by.x, by.y, by.z])
+        };
+        note["travel_curve"] = done.planted.times.iter().enumerate().map(at).collect();
+    }
+    note
 }
 
 fn measures(m: &Measures) -> Value {
@@ -85,6 +94,7 @@ pub fn report(task: &Task<'_>, done: &Done, model: &Model, hints: &[String]) -> 
         "clip": task.clip.name(),
         "rounds": analysis.cycles,
         "travel_m_per_s": vector(analysis.travel),
+        "stride_factor": number(done.stride.unwrap_or(1.0)),
         "seconds": number(done.planted.clip.duration()),
         "keys": done.planted.times.len(),
         "leg_m": number(task.figure.leg_length()),

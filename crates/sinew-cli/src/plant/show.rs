@@ -20,6 +20,7 @@ pub fn picture(task: &Task<'_>, done: &Done, model: &Model, body: &BodyRoles, bi
     let (plan, figure) = (&done.plan, task.figure);
     let search = search(task, &done.ground);
     let base = |key: usize| plan.base[key * plan.per_key];
+    let bases: Vec<f32> = (0..plan.keys()).map(base).collect();
     let mut pose = task.rest.clone();
     let mut frames = Vec::new();
     let (mut before, mut after) = (Vec::new(), Vec::new());
@@ -37,22 +38,23 @@ pub fn picture(task: &Task<'_>, done: &Done, model: &Model, body: &BodyRoles, bi
             after.push(pose.clone());
         }
     }
-    let height = |s: &FootSample, key: usize| {
-        let over = |p: Vec3| search.height(p, base(key)).map_or(f32::NAN, |(y, _)| p.y - y);
+    let height = |s: &FootSample, base: f32| {
+        let over = |p: Vec3| search.height(p, base).map_or(f32::NAN, |(y, _)| p.y - y);
         over(s.heel_at()).min(over(s.ball_at()))
     };
     let mut casts = Vec::new();
     let mut feet = Vec::new();
     for (i, leg) in figure.legs().iter().enumerate() {
-        let heights =
-            |samples: &[FootSample]| samples.iter().enumerate().map(|(k, s)| height(s, k)).collect();
+        let heights = |samples: &[FootSample], base: &[f32]| {
+            samples.iter().zip(base).map(|(s, base)| height(s, *base)).collect()
+        };
         let contacts = &done.claims[i];
         feet.push(FootSeries {
             name: format!("{} foot", Side::BOTH[i]),
             side: Some(if i == Side::Left.index() { Side::Left } else { Side::Right }),
             ankle: Some(leg.foot),
-            height_before: heights(&done.flat[i]),
-            height_after: heights(&done.planted.feet[i]),
+            height_before: heights(&done.flat[i], &done.flat_base),
+            height_after: heights(&done.planted.feet[i], &bases),
             contacts: contacts.heel.iter().chain(&contacts.ball).map(|c| (c.from, c.to)).collect(),
         });
         for stance in &plan.stances[i] {

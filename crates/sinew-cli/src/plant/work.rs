@@ -10,7 +10,8 @@ use sinew::{
         MeshGround,
         plant::{
             ClipAnalysis, ContactOutcome, Contacts, Figure, FootSample, FootholdSearch, Interval, Measures,
-            Plan, PlantOptions, PlantedClip, Unplanted, contact::ContactLimits, measure, moved, walk_heading,
+            Plan, PlantOptions, PlantedClip, Stride, Unplanted, Unscaled, contact::ContactLimits, measure,
+            moved, walk_heading,
         },
     },
     motion::Clip,
@@ -43,6 +44,8 @@ pub struct Task<'a> {
     pub settings: PlantOptions,
     /// Repetitions of a clip that walks on the spot; `None` chooses them by the distance.
     pub repeat: Option<u32>,
+    /// Length of steps on stairs; `None` fits those of a walk on the spot.
+    pub stride: Option<Stride>,
     /// Given contacts of each leg; those of a leg with `None` are detected.
     pub contacts: Given,
     /// Maximum number of keys of the planted clip: joints times times.
@@ -55,6 +58,8 @@ pub struct Done {
     pub ground: MeshGround,
     /// The plan that the clip was planted by.
     pub plan: Plan,
+    /// Length of a step on stairs divided by the clip's; `None` where the stride is the clip's.
+    pub stride: Option<f32>,
     /// The planted clip.
     pub planted: PlantedClip,
     /// For each leg, the contacts that hold, measured on the planted clip.
@@ -63,6 +68,8 @@ pub struct Done {
     pub raise: f32,
     /// For each leg, the samples of the clip before planting, with its travel and raised by [`Self::raise`], one per key.
     pub flat: Vec<Vec<FootSample>>,
+    /// Height of the ground under the pelvis of the clip before planting, one per key, in metres.
+    pub flat_base: Vec<f32>,
     /// Measurements before planting.
     pub before: Measures,
     /// Measurements after planting.
@@ -169,7 +176,7 @@ pub fn plant(task: &Task<'_>, name: &str, each: impl Fn(usize, usize)) -> Result
     check_keys(task, clip.duration(), rate)?;
     let mut ground = None;
     // The straight lines between keys displace a fast foot; the rate is then doubled.
-    let (ground, plan, planted, plan_micros, frame_micros) = loop {
+    let (ground, plan, planted, given, stride, plan_micros, frame_micros) = loop {
         let began = Instant::now();
         let per_key = (60.0 / rate - 1e-3).ceil() as usize;
         let step = 1.0 / (rate * per_key as f32);
@@ -184,6 +191,8 @@ pub fn plant(task: &Task<'_>, name: &str, each: impl Fn(usize, usize)) -> Result
                 MeshGround::new(task.level.mesh(&walk, task.ground_scale, task.ground_at, options)?)?
             }
         };
+        let given = Before::new(&analysis);
+        let stride = fit_stride(task, &mut analysis, &mesh);
         let plan = Plan::from_analysis(figure, analysis, &mesh, settings)?;
         let plan_micros = began.elapsed().as_secs_f64() * 1e6;
         let began = Instant::now();
@@ -195,7 +204,7 @@ pub fn plant(task: &Task<'_>, name: &str, each: impl Fn(usize, usize)) -> Result
         let even = halfway.sag <= MAX_SAG * figure.height() && !halfway.clips;
         let seconds = plan.analysis.cycle * plan.analysis.cycles as f32;
         if even || 2.0 * rate > MAX_RATE || check_keys(task, seconds, 2.0 * rate).is_err() {
-            break (mesh, plan, planted, plan_micros, frame_micros);
+            break (mesh, plan, planted, given, stride, plan_micros, frame_micros);
         }
         rate *= 2.0;
         ground = Some(mesh);
@@ -213,21 +222,19 @@ pub fn plant(task: &Task<'_>, name: &str, each: impl Fn(usize, usize)) -> Result
     let floor = plan.analysis.floor(&ContactLimits::new(figure, settings));
     // Before planting, the clip has its travel and stands at the height of the ground where it begins.
     let raise = base.first().copied().unwrap_or(floor) - floor;
-    let flat: Vec<Vec<FootSample>> = plan
-        .analysis
-        .feet
-        .iter()
-        .map(|f| moved(&f.samples.iter().copied().step_by(per_key).collect::<Vec<_>>(), Vec3::Y * raise))
-        .collect();
-    let before = measure(&flat, &footholds, key_step, &search, &base);
+    let flat: Vec<Vec<FootSample>> = given.feet.iter().map(|f| moved(f, Vec3::Y * raise)).collect();
+    let flat_base = given.base(&search, base.first().copied().unwrap_or(floor));
+    let before = measure(&flat, &footholds, key_step, &search, &flat_base);
     let after = measure(&planted.feet, &footholds, key_step, &search, &base);
     Ok(Done {
         ground,
         plan,
+        stride,
         planted,
         claims,
         raise,
         flat,
+        flat_base,
         before,
         after,
         planted_share: planted_share(&contacts),
@@ -255,6 +262,62 @@ fn walk<'a>(figure: &Figure, settings: &PlantOptions, analysis: &'a ClipAnalysis
         floor: analysis.floor(&ContactLimits::new(figure, settings)),
         heading: walk_heading(analysis),
         leg: figure.leg_length(),
+    }
+}
+
+/// A clip before its stride is scaled and its feet are planted.
+struct Before {
+    /// For each leg, the samples at the keys, with the travel.
+    feet: Vec<Vec<FootSample>>,
+    /// Positions of the pelvis at the keys.
+    pelvis: Vec<Vec3>,
+}
+
+impl Before {
+    fn new(analysis: &ClipAnalysis) -> Self {
+        let by = analysis.per_key;
+        let feet = analysis.feet.iter().map(|f| f.samples.iter().copied().step_by(by).collect()).collect();
+        Self { feet, pelvis: analysis.pelvis.iter().copied().step_by(by).collect() }
+    }
+
+    /// Height of the ground under the pelvis at the keys, in metres, each cast around the one before.
+    fn base(&self, search: &FootholdSearch<'_>, mut base: f32) -> Vec<f32> {
+        let mut next = |at: &Vec3| {
+            base = search.height(*at, base).map_or(base, |(y, _)| y);
+            base
+        };
+        self.pelvis.iter().map(&mut next).collect()
+    }
+}
+
+/// Scales the steps of a clip to the stairs of a ground, with a note. Returns the factor; `None` where the stride is kept.
+fn fit_stride(task: &Task<'_>, analysis: &mut ClipAnalysis, ground: &MeshGround) -> Option<f32> {
+    let search = search(task, ground);
+    let wanted = task.stride.unwrap_or_else(|| {
+        let on_the_spot = analysis.travel != Vec3::ZERO;
+        // Planting without influence leaves the clip as it is.
+        let planted = task.figure.legs().iter().any(|leg| leg.position_influence > 0.0);
+        let walks = on_the_spot && planted && analysis.stands_throughout(task.figure, &search);
+        if walks { Stride::Fit } else { Stride::Keep }
+    });
+    match (analysis.fit_stride(task.figure, &search, wanted), wanted) {
+        (_, Stride::Keep) => None,
+        (Ok(factor), _) => {
+            let treads = match wanted {
+                Stride::Treads(n) if n > 1 => format!("{n} treads"),
+                _ => "one tread".into(),
+            };
+            analysis.notes.push(format!(
+                "steps on stairs are scaled to {factor:.2} of the clip's, {treads} each (--stride)"
+            ));
+            Some(factor)
+        }
+        // Most grounds have no stairs.
+        (Err(Unscaled::NoTreads | Unscaled::NoSteps), Stride::Fit) => None,
+        (Err(reason), _) => {
+            analysis.notes.push(format!("steps keep the clip's length: {reason} (--stride)"));
+            None
+        }
     }
 }
 

@@ -333,22 +333,22 @@ fn nearest(r: &mut Random, f: &Figure, mut pose: Pose, off: impl Fn(&Pose) -> f6
 #[test]
 fn joints_with_limits_take_over_what_others_cannot_turn() {
     // Joints, kind (a ball about the bone, about anything, or a hinge), bounds of the mean angle beyond that of the search, and
-    // of the number of targets in reach that are missed, of 100.
+    // of the number of targets in reach that are missed, of 300: fewer are ruled by a few far targets.
     let rows = [
         (1, 0, 0.005, 0),
         (1, 1, 0.005, 0),
         (1, 2, 1e-4, 0),
-        (2, 0, 0.015, 5),
-        (2, 1, 0.015, 5),
-        (2, 2, 0.01, 3),
-        (4, 0, 0.025, 6),
-        (4, 1, 0.025, 6),
-        (4, 2, 0.02, 6),
+        (2, 0, 0.015, 12),
+        (2, 1, 0.015, 12),
+        (2, 2, 0.01, 6),
+        (4, 0, 0.01, 9),
+        (4, 1, 0.01, 9),
+        (4, 2, 0.02, 15),
     ];
     for (count, kind, most, may_miss) in rows {
         let mut r = Random(0xA5 + kind);
         let (mut sum, mut missed) = (0.0, 0);
-        for n in 0..100 {
+        for n in 0..300 {
             let mut b = Skeleton::builder();
             let mut last = None;
             for i in 0..count {
@@ -398,7 +398,7 @@ fn joints_with_limits_take_over_what_others_cannot_turn() {
             sum += left - least;
             missed += usize::from(least < 1e-3 && left > 1e-3);
         }
-        let mean = sum / 100.0;
+        let mean = sum / 300.0;
         println!("{count} joints, kind {kind}: mean {mean:.4}, missed {missed}");
         assert!(mean <= most && missed <= may_miss, "{count} {kind}: {mean} {missed}");
     }

@@ -98,7 +98,9 @@ impl Note {
             .or_else(only)
             .ok_or_else(|| format!("no clip {:?} beside the planted one", note.source))?;
         let curve = &note.travel_curve;
-        if !(curve.as_flattened().iter().all(|v| v.is_finite()) && curve.windows(2).all(|w| w[0][0] < w[1][0])) {
+        if !(curve.as_flattened().iter().all(|v| v.is_finite())
+            && curve.windows(2).all(|w| w[0][0] < w[1][0]))
+        {
             return Err("extras.sinew: travel_curve is not a curve".into());
         }
         if !(note.cycle_duration > 0.0 && note.travel.iter().all(|v| v.is_finite()) && note.start.is_finite())

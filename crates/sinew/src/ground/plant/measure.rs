@@ -293,6 +293,7 @@ mod tests {
             cycles: 1,
             travel: Vec3::ZERO,
             pelvis: vec![Vec3::Y; heights.len()],
+            carry: alloc::vec![Vec3::ZERO; 1],
             feet: vec![foot],
             notes: Vec::new(),
         }

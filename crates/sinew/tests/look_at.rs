@@ -335,8 +335,8 @@ fn joints_with_limits_take_over_what_others_cannot_turn() {
     // Joints, kind (a ball about the bone, about anything, or a hinge), bounds of the mean angle beyond that of the search, and
     // of the number of targets in reach that are missed, of 300: fewer are ruled by a few far targets.
     let rows = [
-        (1, 0, 0.005, 0),
-        (1, 1, 0.005, 0),
+        (1, 0, 0.005, 2),
+        (1, 1, 0.005, 2),
         (1, 2, 1e-4, 0),
         (2, 0, 0.015, 12),
         (2, 1, 0.015, 12),

@@ -79,6 +79,7 @@ const KNOWN: &[(&str, &[&str], &str)] = &[
     ("spline", &["moves much"], "roll"),
     ("full-body", &["turns bounded"], "branch changed"),
     ("full-body", &["one out of reach"], "every leap is said"),
+    ("plant", &["knight-run", "steep-stairs-down"], "every column"),
 ];
 
 struct Asked {

@@ -143,12 +143,7 @@ impl ClipAnalysis {
 
     /// Stances of all legs with their leg, in order of time.
     fn all_stances(&self, figure: &Figure, search: &FootholdSearch<'_>) -> Vec<(usize, Stance)> {
-        let settings = search.settings;
-        let limits = ContactLimits {
-            height: settings.contact_height * figure.leg_length(),
-            speed: settings.contact_speed * figure.height() / 1.8,
-            release: settings.release,
-        };
+        let limits = ContactLimits::new(figure, search.settings);
         let of_leg = |leg: usize| stances(&self.feet[leg], self.step, &limits, 2.0 * limits.height);
         let mut all: Vec<(usize, Stance)> =
             (0..self.feet.len()).flat_map(|leg| of_leg(leg).into_iter().map(move |s| (leg, s))).collect();

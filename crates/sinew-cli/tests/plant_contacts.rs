@@ -15,7 +15,15 @@ fn stands(glb: &Glb, foot: &str, point: &str) -> Vec<[f64; 2]> {
         .map(|p| [p["from"].as_f64().unwrap(), p["to"].as_f64().unwrap()])
         .collect();
     spans.sort_by(|a, b| a[0].total_cmp(&b[0]));
-    spans
+    // A contact of which a part is not held is written in parts.
+    let mut whole: Vec<[f64; 2]> = Vec::new();
+    for span in spans {
+        match whole.last_mut() {
+            Some(last) if span[0] - last[1] < 1e-6 => last[1] = span[1],
+            _ => whole.push(span),
+        }
+    }
+    whole
 }
 
 #[track_caller]

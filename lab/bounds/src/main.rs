@@ -79,7 +79,9 @@ const KNOWN: &[(&str, &[&str], &str)] = &[
     ("spline", &["moves much"], "roll"),
     ("full-body", &["turns bounded"], "branch changed"),
     ("full-body", &["one out of reach"], "every leap is said"),
-    ("plant", &["knight-run", "steep-stairs-down"], "every column"),
+    ("plant", &["knight-walk", "terrain"], "every column"),
+    ("plant", &["mannequiny-run", "slope"], "every column"),
+    ("plant", &["mannequiny-run", "terrain"], "every column"),
 ];
 
 struct Asked {

@@ -79,7 +79,7 @@ impl Walk<'_> {
         frames.clear();
         frames.extend(self.plan.feet.iter().map(|f| f[i]));
         let carry = self.plan.analysis.carry[i];
-        let done = self.figure.apply(pose, carry, self.plan.pelvis[i], frames, |_, missed| {
+        let done = self.figure.apply(pose, carry, self.plan.hips[i], frames, |_, missed| {
             black_box(missed);
         });
         done.expect("a plan's own frames are solved");

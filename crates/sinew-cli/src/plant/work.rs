@@ -126,18 +126,16 @@ pub enum WorkError {
     /// The plan cannot be baked.
     #[error(transparent)]
     Plant(#[from] sinew::ground::plant::PlantError),
-    /// Most contacts do not hold in the planted clip.
+    /// Feet hardly ever stand in the planted clip.
     #[error(
-        "the legs do not hold {failures} of {count} contacts, so nothing is written: {side} {point} from {:.2} to {:.2} s, {why} \
+        "the legs hold {percent:.0} % of the time in contact, so nothing is written: {side} {point} from {:.2} to {:.2} s, {why} \
          (--feet LEFT,RIGHT gives the joints of the ankles)",
         time.from, time.to
     )]
     NotHeld {
-        /// Contacts with a foothold that are not held.
-        failures: usize,
-        /// Contacts with a foothold.
-        count: usize,
-        /// Foot of the first contact that is not held.
+        /// Percentage of the time in contact with a foothold that is held.
+        percent: f32,
+        /// Foot of the longest contact that is not held.
         side: Side,
         /// `heel` or `ball` of that foot.
         point: &'static str,
@@ -342,23 +340,35 @@ fn planted_share(outcomes: &[ContactOutcome]) -> f32 {
     if all > 0.0 { held / all } else { 1.0 }
 }
 
-/// Returns an error if most contacts with a foothold are not held: the joints are then not those of a leg. Legs with an
-/// influence below 1 and legs with given contacts do not count.
+/// Height above the ground from which a foot does not stand at all, in metres for 1.8 m.
+const MAX_OFF: f32 = 0.03;
+
+/// Share of the time in contact in which feet must not stand at all for their joints not to be those of legs.
+const NOT_LEGS: f32 = 0.9;
+
+/// Returns an error if feet hardly ever stand, as the joints are then not those of a leg. Legs with an influence below 1 and
+/// legs with given contacts do not count.
 fn check_held(task: &Task<'_>, outcomes: &[ContactOutcome]) -> Result<(), WorkError> {
+    let moves = |c: &ContactOutcome| matches!(c.unplanted, Some(Unplanted::Moves { .. }));
     let counts = |c: &&ContactOutcome| {
         let leg = &task.figure.legs()[c.leg];
         let whole = leg.position_influence >= 1.0 && leg.rotation_influence >= 1.0;
-        c.foothold && whole && task.contacts[c.leg].is_none()
+        (c.foothold || moves(c)) && whole && task.contacts[c.leg].is_none()
     };
-    let count = outcomes.iter().filter(counts).count();
-    let mut failed = outcomes.iter().filter(counts).filter_map(|c| Some((c, c.unplanted?)));
-    let Some((first, why)) = failed.next() else { return Ok(()) };
-    let failures = 1 + failed.count();
-    if 2 * failures <= count {
-        return Ok(());
-    }
+    let high = MAX_OFF * task.figure.height() / 1.8;
+    let off = |c: &ContactOutcome| match c.unplanted? {
+        Unplanted::Gap { height: off } | Unplanted::Sinks { depth: off } if off <= high => None,
+        Unplanted::Slide { .. } => None,
+        why => Some(why),
+    };
+    let seconds = |c: &ContactOutcome| c.time.length();
+    let all: f32 = outcomes.iter().filter(counts).map(seconds).sum();
+    let failed = || outcomes.iter().filter(counts).filter_map(|c| Some((c, off(c)?)));
+    let lost: f32 = failed().map(|(c, _)| seconds(c)).sum();
+    let longest = failed().max_by(|a, b| seconds(a.0).total_cmp(&seconds(b.0)));
+    let Some((first, why)) = longest.filter(|_| lost > NOT_LEGS * all) else { return Ok(()) };
     let (side, point, time) = (Side::BOTH[first.leg], first.point, first.time);
-    Err(WorkError::NotHeld { failures, count, side, point, time, why })
+    Err(WorkError::NotHeld { percent: 100.0 * (all - lost) / all, side, point, time, why })
 }
 
 /// The foothold search with the plan's settings.

@@ -2,11 +2,12 @@
 
 use alloc::{string::String, vec::Vec};
 
-use glam::Vec3;
+use glam::{Quat, Vec3};
 
 use super::{
     Contacts, Figure, FootSample, Interval, PlanError,
     contact::{ContactLimits, intervals},
+    problem::Own,
 };
 use crate::{
     Pose, math,
@@ -18,6 +19,10 @@ use crate::{
 pub struct FootCurve {
     /// Samples of leg and foot, travel included.
     pub samples: Vec<FootSample>,
+    /// Direction up from the sole at each sample, in model space: a unit vector, vertical in the rest pose.
+    pub upright: Vec<Vec3>,
+    /// Lengths of thigh and shin at each sample, in metres. A stride moves hip and ankle of `samples`, apart if need be.
+    pub bones: Vec<[f32; 2]>,
     /// Height of the heel above its lowest height in the clip, in metres.
     pub heel_heights: Vec<f32>,
     /// Height of the ball above its lowest height in the clip, in metres.
@@ -52,6 +57,10 @@ pub struct ClipAnalysis {
     /// Displacement of the whole figure from the clip at each sample, in metres in model space: the travel until then, and
     /// what a stride scales it by ([`ClipAnalysis::fit_stride`]).
     pub carry: Vec<Vec3>,
+    /// Turn of the pelvis from the rest pose at each sample, in model space.
+    pub upright: Vec<Quat>,
+    /// Ranges and accelerations of the clip's joints, before a stride scales it.
+    pub(super) own: Own,
     /// Feet in the order of the figure's legs.
     pub feet: Vec<FootCurve>,
     /// Notes for users, a sentence each.
@@ -110,6 +119,8 @@ impl ClipAnalysis {
             travel: Vec3::ZERO,
             pelvis: Vec::new(),
             carry: Vec::new(),
+            upright: Vec::new(),
+            own: Own::default(),
             feet: Vec::new(),
             notes: Vec::new(),
         };
@@ -188,6 +199,7 @@ impl ClipAnalysis {
         let count = math::floor(seconds / self.step + 1e-3) as usize + 1;
         self.pelvis.clear();
         self.carry.clear();
+        self.upright.clear();
         self.feet = alloc::vec![FootCurve::default(); figure.legs().len()];
         let mut cursor = ClipCursor::default();
         for i in 0..count {
@@ -196,13 +208,17 @@ impl ClipAnalysis {
             let moved = self.travel * (i as f32 * self.step);
             self.pelvis.push(pose.position(figure.pelvis) + moved);
             self.carry.push(moved);
-            for (foot, leg) in self.feet.iter_mut().zip(figure.legs()) {
+            self.upright
+                .push(math::mul(pose.model_rotation(figure.pelvis), math::conjugate(figure.rest_pelvis)));
+            for ((foot, leg), up) in self.feet.iter_mut().zip(figure.legs()).zip(&figure.sole_up) {
                 let sample = leg.sample(pose, moved);
                 // The product of finite local transforms may overflow.
                 if !(sample.heel_at() + sample.ball_at() + sample.hip).is_finite() {
                     return Err(PlanError::NotFinite { time: self.clip_time(i) });
                 }
+                foot.bones.push([(sample.knee - sample.hip).length(), (sample.ankle - sample.knee).length()]);
                 foot.samples.push(sample);
+                foot.upright.push(math::rotate(pose.model_rotation(leg.foot), *up));
             }
         }
         for foot in &mut self.feet {
@@ -212,6 +228,7 @@ impl ClipAnalysis {
                 sample.knee_way = sample.knee_way(hinge);
             }
         }
+        self.own = Own::of(figure, self);
         Ok(())
     }
 
@@ -256,7 +273,7 @@ impl ClipAnalysis {
 }
 
 /// Component-wise median.
-fn median(of: &[Vec3]) -> Option<Vec3> {
+pub(super) fn median(of: &[Vec3]) -> Option<Vec3> {
     let middle = |f: fn(&Vec3) -> f32| {
         let mut values: Vec<f32> = of.iter().map(f).collect();
         values.sort_by(f32::total_cmp);

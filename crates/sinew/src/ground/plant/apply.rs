@@ -16,12 +16,12 @@ pub const STRAIGHT: f32 = 0.05;
 impl Figure {
     /// Applies a planted frame to `pose`, which holds the clip's frame.
     ///
-    /// `carry` translates the whole figure (travel) and `raise` lifts the pelvis, both in metres in model space. `feet` has
+    /// `carry` translates the whole figure (travel) and `hips` moves the pelvis, both in metres in model space. `feet` has
     /// one frame per leg. `missed` is called for each leg with an influence above 0, with its index and the residual of its
     /// ankle, in metres.
     ///
     /// A leg whose influences on position and rotation are both 0 keeps the bits of its local transforms. So does the pelvis
-    /// where it is neither carried nor raised.
+    /// where it is neither carried nor moved.
     ///
     /// # Errors
     ///
@@ -30,7 +30,7 @@ impl Figure {
         &self,
         pose: &mut Pose,
         carry: Vec3,
-        raise: f32,
+        hips: Vec3,
         feet: &[FootFrame],
         mut missed: impl FnMut(usize, f32),
     ) -> Result<(), SolveError> {
@@ -38,7 +38,7 @@ impl Figure {
         let position =
             |(leg, frame): (&Leg, &FootFrame)| (leg.position_influence * frame.influence).clamp(0.0, 1.0);
         let share = self.legs.iter().zip(feet).map(position).fold(0.0, f32::max);
-        let by = carry + Vec3::Y * (raise * share);
+        let by = carry + hips * share;
         if by != Vec3::ZERO {
             let at = pose.position(self.pelvis) + by;
             pose.set_position(self.pelvis, at);

@@ -89,7 +89,7 @@ impl Plan {
         frames.clear();
         frames.extend(self.feet.iter().map(|f| f[i]));
         let mut worst = 0.0f32;
-        figure.apply(pose, self.carry(i), self.pelvis[i], frames, |_, missed| worst = worst.max(missed))?;
+        figure.apply(pose, self.carry(i), self.hips[i], frames, |_, missed| worst = worst.max(missed))?;
         self.lean_trunk(figure, i, pose);
         Ok(worst)
     }

@@ -2,11 +2,12 @@
 
 use alloc::{string::String, vec::Vec};
 
+use glam::{Quat, Vec3};
 use thiserror::Error;
 
-use super::{Sole, Trunk};
+use super::{FootSample, Sole, Trunk};
 use crate::{
-    ChainError, JointId, Pose, Skeleton,
+    ChainError, JointId, Pose, Skeleton, math, math64,
     solve::{TwoBone, TwoBoneError},
 };
 
@@ -124,6 +125,16 @@ pub struct Figure {
     pub(super) height: f32,
     /// Height of the lowest sole in the rest pose, in model space.
     pub(super) floor: f32,
+    /// Rotation of the pelvis in the rest pose, in model space.
+    pub(super) rest_pelvis: Quat,
+    /// Horizontal direction of the soles in the rest pose.
+    pub(super) front: Vec3,
+    /// Horizontal direction away from the other legs across `front`, for each leg.
+    pub(super) outward: Vec<Vec3>,
+    /// Up in the rest pose, in the local space of each foot.
+    pub(super) sole_up: Vec<Vec3>,
+    /// Angle of each leg's toes over its sole in the rest pose, in radians.
+    pub(super) rest_toes: Vec<f64>,
     /// Trunk that leans up steps and slopes.
     pub(super) trunk: Option<Trunk>,
 }
@@ -174,9 +185,30 @@ impl Figure {
             }
         }
         let height = if height > 0.0 && height.is_finite() { height } else { leg_length * 2.0 };
-        let soles = legs.iter().map(|leg| leg.sample(rest, glam::Vec3::ZERO));
-        let floor = soles.map(|s| s.heel_at().y.min(s.ball_at().y)).fold(f32::INFINITY, f32::min);
-        Ok(Self { pelvis, legs, solvers, leg_length, height, floor, trunk: None })
+        let soles: Vec<_> = legs.iter().map(|leg| leg.sample(rest, Vec3::ZERO)).collect();
+        let floor = soles.iter().map(|s| s.heel_at().y.min(s.ball_at().y)).fold(f32::INFINITY, f32::min);
+        let level = |v: Vec3| v.with_y(0.0).normalize_or_zero();
+        let front = level(soles.iter().map(|s| level(s.ball - s.heel)).sum()).normalize_or(Vec3::Z);
+        let left = Vec3::Y.cross(front);
+        let middle = soles.iter().map(|s| s.hip).sum::<Vec3>() / legs.len() as f32;
+        let outward = |s: &FootSample| if (s.hip - middle).dot(left) < 0.0 { -left } else { left };
+        Ok(Self {
+            pelvis,
+            solvers,
+            leg_length,
+            height,
+            floor,
+            rest_pelvis: rest.model_rotation(pelvis),
+            front,
+            outward: soles.iter().map(outward).collect(),
+            sole_up: legs
+                .iter()
+                .map(|leg| math::rotate(math::conjugate(rest.model_rotation(leg.foot)), Vec3::Y))
+                .collect(),
+            rest_toes: soles.iter().map(|s| toe_angle(s, Vec3::Y)).collect(),
+            trunk: None,
+            legs,
+        })
     }
 
     /// Largest index of the figure's joints.
@@ -205,4 +237,12 @@ impl Figure {
     pub fn height(&self) -> f32 {
         self.height
     }
+}
+
+/// Angle of the toes over the sole in radians. `up` is the direction up from the sole.
+pub(super) fn toe_angle(foot: &FootSample, up: Vec3) -> f64 {
+    let along = (foot.ball - foot.heel).normalize_or_zero();
+    let up = math::perpendicular(along, up);
+    let toes = foot.tip - foot.ball;
+    math64::atan2(f64::from(toes.dot(up)), f64::from(toes.dot(along)))
 }

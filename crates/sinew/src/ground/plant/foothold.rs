@@ -129,16 +129,28 @@ pub enum Unplanted {
     Unsupported,
     /// The heel has no ground under it: the foot stands on its ball.
     HeelInAir,
+    /// The foot moves in the clip while it is in contact, by more than half a leg.
+    Moves {
+        /// Distance that it moves, in metres.
+        distance: f32,
+    },
     /// The leg's influences are 0: its motion is the clip's.
     NoInfluence,
     /// The contact has a foothold, but the planted pose stays above the ground, for example beyond the leg's reach.
     Gap {
-        /// Largest height above the ground in the middle half of the contact, in metres.
+        /// Largest height above the ground, in metres.
         height: f32,
+    },
+    /// The contact has a foothold, but the planted pose is below the ground.
+    Sinks {
+        /// Largest depth below the ground, in metres.
+        depth: f32,
     },
     /// The contact has a foothold, but the planted pose slides on it.
     Slide {
-        /// Mean speed in the middle half of the contact, in m/s.
+        /// Largest distance from the place of the contact, in metres.
+        distance: f32,
+        /// Largest speed, in m/s.
         speed: f32,
     },
 }
@@ -150,8 +162,12 @@ impl core::fmt::Display for Unplanted {
             Self::Unsupported => f.write_str("no position nearby supports the ball and enough of the sole"),
             Self::HeelInAir => f.write_str("the heel hangs over an edge"),
             Self::NoInfluence => f.write_str("its influence is 0"),
-            Self::Gap { height } => write!(f, "it stays up to {height:.3} m above the ground"),
-            Self::Slide { speed } => write!(f, "it slides at {speed:.3} m/s"),
+            Self::Moves { distance } => write!(f, "it moves by {distance:.2} m while in contact"),
+            Self::Gap { height } => write!(f, "it stays up to {:.1} mm above the ground", 1e3 * height),
+            Self::Sinks { depth } => write!(f, "it is up to {:.1} mm below the ground", 1e3 * depth),
+            Self::Slide { distance, speed } => {
+                write!(f, "it slides by {:.1} mm, at up to {:.0} mm/s", 1e3 * distance, 1e3 * speed)
+            }
         }
     }
 }

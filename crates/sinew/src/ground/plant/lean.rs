@@ -239,6 +239,8 @@ mod tests {
             travel: Vec3::ZERO,
             pelvis: (0..301).map(|i| Vec3::new(0.0, 0.9, 0.02 * i as f32)).collect(),
             carry: vec![Vec3::ZERO; 301],
+            upright: vec![Quat::IDENTITY; 301],
+            own: Default::default(),
             feet: vec![foot.clone(), foot],
             notes: Vec::new(),
         };

@@ -6,7 +6,7 @@ use glam::Vec3;
 
 use super::{
     ClipAnalysis, Figure, FootSample, Foothold, FootholdSearch, Interval, Plan, PlantedClip, Unplanted,
-    contact::ContactLimits,
+    analysis::median, contact::ContactLimits,
 };
 use crate::math;
 
@@ -97,14 +97,12 @@ pub fn measure(
     m
 }
 
-/// Largest height above the ground of a planted contact, in metres for a figure of 1.8 m: about the thickness of a sole.
-const MAX_GAP: f32 = 0.03;
+/// Largest distance of a planted point from its place, in metres, and its largest speed there, in metres per second, both for
+/// a figure of 1.8 m: feet and shoes give way by more.
+const GIVE: f32 = 0.0005;
+const SLIDE: f32 = 0.005;
 
-/// Largest mean speed of a planted contact, in m/s for a figure of 1.8 m: a third of the default
-/// `PlantOptions::contact_speed`.
-const MAX_SLIDE: f32 = 0.1;
-
-/// A contact of a clip, with the result of planting it.
+/// A contact of a clip, or a part of it, with the result of planting it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ContactOutcome {
@@ -123,9 +121,10 @@ pub struct ContactOutcome {
 impl Plan {
     /// Measures every contact of the clip in the poses of `planted`.
     ///
-    /// A contact is planted if it has a foothold and if, in the middle half of its time, its point stays within 3 cm above
-    /// the ground and slides at no more than 0.1 m/s in the mean (both for a figure of 1.8 m). No contact of a leg with
-    /// influences of 0 is planted, wherever its clip puts it.
+    /// A contact is planted while its point stays on its place: within 0.5 mm (for a figure of 1.8 m) of the ground, and of the
+    /// point's median position there over the contact, and no faster than 5 mm/s, at two keys or more. Where that holds for a
+    /// part of a contact, its parts are separate outcomes. No contact of a leg with influences of 0 is planted, wherever its
+    /// clip puts it.
     pub fn contacts(
         &self,
         figure: &Figure,
@@ -143,29 +142,32 @@ impl Plan {
                         Ok(Foothold { heel_supported: false, .. }) if is_heel => Err(Unplanted::HeelInAir),
                         Ok(foothold) => Ok(if is_heel { foothold.heel.y } else { foothold.ball.y }),
                     };
-                    outcomes.extend(list.iter().map(|&time| {
-                        ContactOutcome {
+                    for &time in list {
+                        let outcome = |time, unplanted| ContactOutcome {
                             leg,
                             point,
                             time,
                             foothold: foothold.is_ok(),
-                            unplanted: influenced
-                                .and(foothold)
-                                .and_then(|sole| {
-                                    self.held(figure, planted, search, (leg, is_heel), sole, time)
-                                })
-                                .err(),
+                            unplanted,
+                        };
+                        match influenced.and(foothold) {
+                            Err(why) => outcomes.push(outcome(time, Some(why))),
+                            Ok(sole) => outcomes.extend(
+                                self.parts(figure, planted, search, (leg, is_heel), sole, time)
+                                    .into_iter()
+                                    .map(|(time, held)| outcome(time, held.err())),
+                            ),
                         }
-                    }));
+                    }
                 }
             }
         }
         outcomes
     }
 
-    /// Measures the middle half of a contact in the planted poses. `sole` is the height of the point on its foothold, used
-    /// where casts find no ground.
-    fn held(
+    /// Splits a contact into the parts in which its point is held, and not. `sole` is the height of the point on its foothold,
+    /// used where casts find no ground.
+    fn parts(
         &self,
         figure: &Figure,
         planted: &PlantedClip,
@@ -173,44 +175,72 @@ impl Plan {
         (leg, heel): (usize, bool),
         sole: f32,
         time: Interval,
-    ) -> Result<(), Unplanted> {
+    ) -> Vec<(Interval, Result<(), Unplanted>)> {
         let (times, samples) = (&planted.times, &planted.feet[leg]);
-        let last = times.len() - 1;
         let point = if heel { FootSample::heel_at } else { FootSample::ball_at };
-        // Position of the point at a time, and its height above the ground and the leg's sole height.
-        let at = |t: f32| {
-            let after = times.partition_point(|&key| key <= t).clamp(1, last.max(1)).min(last);
-            let before = after.saturating_sub(1);
-            let span = times[after] - times[before];
-            let share = if span > 0.0 { ((t - times[before]) / span).clamp(0.0, 1.0) } else { 0.0 };
-            let mix = |f: fn(&FootSample) -> Vec3| f(&samples[before]).lerp(f(&samples[after]), share);
-            let (place, ankle) = (mix(point), mix(|s| s.ankle));
-            let base = search.base_near(self.base[before * self.per_key], ankle.y);
-            let ground = search.height(place, base);
-            (place, place.y - ground.map_or(sole, |(y, _)| y + figure.legs[leg].sole_height))
-        };
-        let quarter = 0.25 * time.length();
-        let (from, to) = (time.from + quarter, time.to - quarter);
-        // Only keys count, as a foot that lands or leaves is displaced between two; a contact without a key has its middle.
-        let keys = times.partition_point(|&t| t < from)..times.partition_point(|&t| t <= to);
-        let middle = keys.is_empty().then_some(0.5 * (from + to));
-        let (mut height, mut way) = (0.0f32, 0.0f32);
-        let mut before = None;
-        for t in times[keys.clone()].iter().copied().chain(middle) {
-            let (place, over) = at(t);
-            height = height.max(over);
-            way += before.map_or(0.0, |b| place.distance(b));
-            before = Some(place);
-        }
-        let seconds = if keys.len() > 1 { times[keys.end - 1] - times[keys.start] } else { 0.0 };
-        let speed = if seconds > 0.0 { way / seconds } else { 0.0 };
-        if height > MAX_GAP * search.scale {
-            Err(Unplanted::Gap { height })
-        } else if speed > MAX_SLIDE * search.scale {
-            Err(Unplanted::Slide { speed })
+        let keys = times.partition_point(|&t| t < time.from)..times.partition_point(|&t| t <= time.to);
+        // A contact between two keys is measured at the nearer one.
+        let keys = if keys.is_empty() {
+            let near = keys.start.min(times.len() - 1);
+            near..near + 1
         } else {
-            Ok(())
+            keys
+        };
+        let places: Vec<Vec3> = keys.clone().map(|k| point(&samples[k])).collect();
+        let over: Vec<f32> = keys
+            .clone()
+            .zip(&places)
+            .map(|(k, place)| {
+                let base = search.base_near(self.base[k * self.per_key], samples[k].ankle.y);
+                let ground = search.height(*place, base);
+                place.y - ground.map_or(sole, |(y, _)| y + figure.legs[leg].sole_height)
+            })
+            .collect();
+        let give = GIVE * search.scale;
+        let down: Vec<Vec3> =
+            places.iter().zip(&over).filter(|(_, over)| over.abs() <= give).map(|(p, _)| *p).collect();
+        let middle = median(&down).unwrap_or_default();
+        let near = |k: usize| (places[k] - middle).with_y(0.0).length() <= give && over[k].abs() <= give;
+        let speed = |a: usize, b: usize| {
+            let span = times[keys.start + b] - times[keys.start + a];
+            places[a].distance(places[b]) / span.max(f32::MIN_POSITIVE)
+        };
+        let rests = |a: usize| {
+            let b = a + 1;
+            b < places.len() && near(a) && near(b) && speed(a, b) <= SLIDE * search.scale
+        };
+        let held: Vec<bool> = (0..places.len())
+            .map(|k| near(k) && (places.len() == 1 || rests(k) || k.checked_sub(1).is_some_and(rests)))
+            .collect();
+        let mut parts = Vec::new();
+        let mut first = 0;
+        while first < held.len() {
+            let count = held[first..].iter().take_while(|h| **h == held[first]).count();
+            let last = first + count - 1;
+            // What is not held passes to the keys that are.
+            let at = |k: usize| times[keys.start + k];
+            let start = if first == 0 { time.from } else { at(if held[first] { first } else { first - 1 }) };
+            let end =
+                if last + 1 == held.len() { time.to } else { at(if held[first] { last } else { last + 1 }) };
+            let span = Interval { from: start, to: end };
+            let largest = |values: &mut dyn Iterator<Item = f32>| values.fold(0.0, f32::max);
+            let gap = largest(&mut over[first..=last].iter().copied());
+            let depth = largest(&mut over[first..=last].iter().map(|over| -over));
+            let result = match held[first] {
+                true => Ok(()),
+                false if gap > give => Err(Unplanted::Gap { height: gap }),
+                false if depth > give => Err(Unplanted::Sinks { depth }),
+                false => {
+                    let pairs = first.saturating_sub(1)..(last + 1).min(places.len() - 1);
+                    let off = |p: &Vec3| (p - middle).with_y(0.0).length();
+                    let distance = largest(&mut places[first..=last].iter().map(off));
+                    Err(Unplanted::Slide { distance, speed: largest(&mut pairs.map(|k| speed(k, k + 1))) })
+                }
+            };
+            parts.push((span, result));
+            first = last + 1;
         }
+        parts
     }
 }
 
@@ -278,6 +308,8 @@ mod tests {
         let sample = |h: &f32| FootSample { ankle: Vec3::Y * *h, ..FootSample::default() };
         let foot = FootCurve {
             samples: heights.iter().map(sample).collect(),
+            upright: vec![Vec3::Y; heights.len()],
+            bones: vec![[0.0; 2]; heights.len()],
             heel_heights: over.clone(),
             ball_heights: over,
             heel_speeds: vec![0.0; heights.len()],
@@ -294,6 +326,8 @@ mod tests {
             travel: Vec3::ZERO,
             pelvis: vec![Vec3::Y; heights.len()],
             carry: alloc::vec![Vec3::ZERO; 1],
+            upright: alloc::vec![glam::Quat::IDENTITY; 1],
+            own: Default::default(),
             feet: vec![foot],
             notes: Vec::new(),
         }

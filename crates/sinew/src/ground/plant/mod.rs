@@ -4,22 +4,24 @@
 //! # A whole clip
 //!
 //! 1. [`ClipAnalysis`] samples the clip at equal steps: positions of hip, knee, ankle, heel, ball and toe tip, and heights
-//!    and speeds of heel and ball. The clip's floor is the median height of points in contact. It skips a leading reference pose. A clip that walks on the spot gets a travel velocity,
-//!    taken from its standing feet.
+//!    and speeds of heel and ball. It skips a leading reference pose. The clip's floor is the median height of points in
+//!    contact. A clip that walks on the spot gets a travel velocity, taken from its standing feet.
 //! 2. [`contact`] finds when each heel and ball is in contact, by height and speed with hysteresis. Contacts from the caller
 //!    ([`given`]) replace the detected ones, foot by foot. Contacts of one foot that belong together make a [`Stance`].
 //!    [`ClipAnalysis::fit_stride`] scales the steps on stairs, if the caller wants it, so that each takes one tread.
 //! 3. [`FootholdSearch`] chooses a [`Foothold`] for each stance. One pass of ray casts makes a height profile along the
 //!    sole, and every position within the largest shift is rated on it. A foothold over an edge is moved. A stance without a
 //!    foothold keeps the reason ([`Unplanted`]).
-//! 4. Between stances each foot follows the clip plus a displacement from one foothold to the next. The displacement is a
-//!    quintic in time, so position and velocity are continuous at both ends. Obstacles lift the foot or hold it back.
-//! 5. A bounded smoother ([`smoother`]) lowers the pelvis until both feet are in reach. It sees the whole clip and has no
-//!    lag. Where the pelvis would have to sink to a foot that stands on its ball, the heel lifts further instead.
-//! 6. A figure with a [`Trunk`] leans it forwards up steps and slopes; head and upper arms keep their rotations in model
+//! 4. One least-squares problem over the whole clip gives the displacement of the pelvis and the angles of all legs. They
+//!    stay near the clip, in value and in acceleration; heels and balls in contact are held on their places; soles keep off
+//!    the ground; and joints stay within people's ranges or the clip's own. Where an ankle ends, the heel lifts over the
+//!    ball, and where a leg ends, the contact is given up. A clip on the spot is planned with a round more before and after
+//!    it, so that it closes.
+//! 5. A figure with a [`Trunk`] leans it forwards up steps and slopes; head and upper arms keep their rotations in model
 //!    space. Level ground leaves it as it is.
-//! 7. [`Plan::bake`] applies the plan key by key: it moves the pelvis, solves the legs in closed form, turns feet and toes,
-//!    and leans the trunk. Legs with an influence of 0 keep the bits of the clip. [`Plan::contacts`] measures on the resulting [`PlantedClip`] which contacts hold.
+//! 6. [`Plan::bake`] applies the plan key by key: it moves the pelvis, solves the legs in closed form, turns feet and toes,
+//!    and leans the trunk. Legs with an influence of 0 keep the bits of the clip. [`Plan::contacts`] measures on the
+//!    resulting [`PlantedClip`] which contacts hold.
 //!
 //! # Frame by frame
 //!
@@ -29,6 +31,12 @@
 //! sampler and samples the animation at the ticks, so that the same numbers decide at every frame rate. A game that knows
 //! the coming animation sets a look-ahead ([`FootPlanter::set_look_ahead`]): feet in the air are then steered to their next
 //! footholds.
+//!
+//! The two solve one task with different knowledge. A game neither knows the whole clip nor has the milliseconds that the
+//! least-squares problem takes, so the frame's terms are taken one after the other, each exactly: the lock holds the ball
+//! (the problem's term of contacts), springs stand for accelerations and distances from the clip, the pelvis sinks as far as
+//! a leg's reach asks (ranges), and the course of a foot in the air passes over what the casts have found (depths). What
+//! terms that compete would share out, the frame gives to the first of them.
 
 mod analysis;
 mod apply;
@@ -36,7 +44,6 @@ mod bake;
 mod candidate;
 pub mod contact;
 mod error;
-mod feet;
 mod figure;
 mod foot_planter;
 mod foothold;
@@ -46,18 +53,16 @@ mod lean;
 mod measure;
 mod of_body;
 mod options;
-mod pelvis;
 mod plan;
 mod planner;
+mod problem;
 mod profile;
 mod reach;
+mod round;
 mod search;
-pub mod smoother;
 mod sole;
 mod stance;
 mod stride;
-mod swing;
-mod tiptoe;
 
 pub use analysis::{ClipAnalysis, FootCurve, SampledCurve};
 pub use bake::{Halfway, PlantError, PlantedClip};

@@ -1,4 +1,4 @@
-//! The plan of a whole clip: footholds, swings between them, and the height of the pelvis.
+//! The plan of a whole clip: footholds, and the motion of hips and legs over them.
 
 use alloc::{string::String, vec::Vec};
 
@@ -9,9 +9,9 @@ use super::{
     contact::ContactLimits,
     foothold::heading,
     lean,
-    pelvis::Reach,
-    planner::{Planner, standing},
-    swing::Swing,
+    planner::Planner,
+    problem::{self, Solution},
+    round::Rounds,
 };
 use crate::{Pose, ground::Ground, math, motion::Clip};
 
@@ -24,8 +24,8 @@ pub struct Plan {
     pub stances: Vec<Vec<Planted>>,
     /// Foot of each leg at each sample.
     pub feet: Vec<Vec<FootFrame>>,
-    /// Vertical offset of the pelvis at each sample, in metres (up is positive).
-    pub pelvis: Vec<f32>,
+    /// Displacement of the pelvis at each sample, in metres in model space.
+    pub hips: Vec<Vec3>,
     /// Lean of the trunk at each sample, in radians: forwards along the way of the pelvis, 0 or more.
     pub lean: Vec<f32>,
     /// Height of the ground under the pelvis at each sample, in metres.
@@ -81,50 +81,15 @@ impl Plan {
         let leg = figure.leg_length();
         let scale = figure.height() / 1.8;
         let search = FootholdSearch { ground, settings, leg, scale };
-        let planner = Planner { figure, analysis: &analysis, search };
-        let base = planner.base()?;
         let limits = ContactLimits::new(figure, settings);
-        let mut all = Vec::new();
-        for foot in 0..figure.legs().len() {
-            all.push(planner.stances(foot, &limits, &base));
-        }
-        let planned = |body: &[f32], lifts: &[Vec<f32>]| -> Vec<_> {
-            (0..all.len()).map(|foot| planner.feet(foot, &all[foot], body, &lifts[foot])).collect()
-        };
-        let clear = |feet: &mut Vec<Vec<FootFrame>>, pelvis: Option<&[f32]>| {
-            for foot in 0..feet.len() {
-                let swing = Swing::new(search, &analysis.feet[foot], analysis.step, &all[foot]);
-                swing.clear(&mut feet[foot], &base, pelvis);
-            }
-        };
-        let flat = alloc::vec![alloc::vec![0.0; analysis.len()]; all.len()];
-        // A first pass raises the feet with the ground under the body and finds the pelvis from the standing feet. The
-        // second pass raises swinging feet with that pelvis, so that the body does not leave them behind.
-        let rough = planned(&planner.over_floor(&base), &flat);
-        let body = planner.pelvis(&rough, &all, Reach::Anywhere);
-        let mut feet = planned(&body, &flat);
-        clear(&mut feet, None);
-        // Where the pelvis would have to sink to a foot that stands on its ball, the heel lifts instead.
-        let high = planner.pelvis(&feet, &all, Reach::OnTiptoe);
-        let lifts: Vec<Vec<f32>> =
-            (0..all.len()).map(|foot| planner.tiptoe(foot).lifts(&standing(&all[foot]), &high)).collect();
-        feet = planned(&body, &lifts);
-        clear(&mut feet, Some(&high));
-        let mut pelvis = planner.pelvis(&feet, &all, Reach::AsPlanned);
-        feet = planned(&body, &lifts);
-        clear(&mut feet, Some(&pelvis));
-        pelvis = planner.pelvis(&feet, &all, Reach::AsPlanned);
-        for foot in 0..feet.len() {
-            let swing = Swing::new(search, &analysis.feet[foot], analysis.step, &all[foot]);
-            swing.let_down(&mut feet[foot], &base, &pelvis);
-            swing.pull_in(&mut feet[foot], &pelvis);
-        }
-        for (foot, frames) in feet.iter_mut().enumerate() {
-            planner.let_go(foot, frames, &pelvis);
-        }
+        let (analysis, rounds) = Rounds::around(analysis, &limits);
+        let planner = Planner::new(figure, &analysis, search)?;
+        let stances: Vec<_> = (0..figure.legs().len()).map(|foot| planner.stances(foot, &limits)).collect();
+        let Solution { hips, feet } = problem::solve(&planner, &stances);
+        let lean = lean::lean(&analysis, leg, &stances);
+        let base = planner.base;
         let per_key = analysis.per_key;
-        let lean = lean::lean(&analysis, leg, &all);
-        Ok(Self { analysis, stances: all, feet, pelvis, lean, base, per_key })
+        Ok(rounds.cut(Self { analysis, stances, feet, hips, lean, base, per_key }))
     }
 
     /// Notes of the analysis for users, a sentence each.

@@ -8,8 +8,8 @@ use super::{
     ClipAnalysis, Figure, Foothold, FootholdSearch, PlanError, Unplanted,
     contact::ContactLimits,
     stance::{Stance, stances},
-    tiptoe::Tiptoe,
 };
+use crate::math;
 
 /// A stance and its foothold.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,23 +39,36 @@ pub struct FootFrame {
     pub influence: f32,
 }
 
-/// Stances with a foothold.
-pub(super) fn standing(planted: &[Planted]) -> Vec<(&Stance, &Foothold)> {
-    planted.iter().filter_map(|p| Some((&p.stance, p.foothold.as_ref().ok()?))).collect()
-}
+/// Distance that a foot in contact may move in the clip, as a fraction of the leg.
+const MAX_MOVE: f32 = 0.5;
 
 /// Context of planning.
 pub(super) struct Planner<'a> {
     pub(super) figure: &'a Figure,
     pub(super) analysis: &'a ClipAnalysis,
     pub(super) search: FootholdSearch<'a>,
+    /// Height of the clip's floor, in metres.
+    pub(super) floor: f32,
+    /// Height of the ground under the pelvis at each sample, in metres.
+    pub(super) base: Vec<f32>,
 }
 
-impl Planner<'_> {
+impl<'a> Planner<'a> {
+    pub(super) fn new(
+        figure: &'a Figure,
+        analysis: &'a ClipAnalysis,
+        search: FootholdSearch<'a>,
+    ) -> Result<Self, PlanError> {
+        let floor = analysis.floor(&ContactLimits::new(figure, search.settings));
+        let mut planner = Self { figure, analysis, search, floor, base: Vec::new() };
+        planner.base = planner.find_base()?;
+        Ok(planner)
+    }
+
     /// Finds the height of the ground under the pelvis at each sample, each cast around the height of the one before.
-    pub(super) fn base(&self) -> Result<Vec<f32>, PlanError> {
+    fn find_base(&self) -> Result<Vec<f32>, PlanError> {
         let analysis = self.analysis;
-        let floor = self.floor();
+        let floor = self.floor;
         let start = analysis.pelvis.first().copied().unwrap_or(Vec3::ZERO);
         // At the start the ground may be at any height: the first cast reaches a step, the next one anywhere.
         let first = self.search.height(start, floor).map(|(y, _)| y).or_else(|| self.anywhere(floor));
@@ -92,12 +105,12 @@ impl Planner<'_> {
         })
     }
 
-    fn base_at(&self, base: &[f32], time: f32) -> f32 {
-        let i = ((time / self.analysis.step) as usize).min(base.len() - 1);
-        base[i]
+    pub(super) fn base_at(&self, time: f32) -> f32 {
+        let i = ((time / self.analysis.step) as usize).min(self.base.len() - 1);
+        self.base[i]
     }
 
-    pub(super) fn stances(&self, foot: usize, limits: &ContactLimits, base: &[f32]) -> Vec<Planted> {
+    pub(super) fn stances(&self, foot: usize, limits: &ContactLimits) -> Vec<Planted> {
         let analysis = self.analysis;
         let curve = &analysis.feet[foot];
         let leg = &self.figure.legs()[foot];
@@ -107,8 +120,12 @@ impl Planner<'_> {
             .map(|mut stance| {
                 let middle = 0.5 * (stance.time.from + stance.time.to);
                 let (heel, ball, length) = stance.place(curve, analysis.step, leg.yaw);
+                let distance = stance.distance(curve, analysis.step);
+                if distance > MAX_MOVE * self.search.leg {
+                    return Planted { stance, foothold: Err(Unplanted::Moves { distance }) };
+                }
                 let tip = curve.samples.first().map_or(0.0, |s| (s.tip - s.ball).length());
-                let found = self.search.find(heel, ball, length, tip, self.base_at(base, middle));
+                let found = self.search.find(heel, ball, length, tip, self.base_at(middle));
                 let foothold = found.map(|mut f| {
                     f.heel.y += leg.sole_height;
                     f.ball.y += leg.sole_height;
@@ -123,19 +140,26 @@ impl Planner<'_> {
             .collect()
     }
 
-    /// Height of the clip's floor, in metres.
-    fn floor(&self) -> f32 {
-        self.analysis.floor(&ContactLimits::new(self.figure, self.search.settings))
+    /// Fade of planting: 1 on ground, smoothly 0 at stances without ground.
+    pub(super) fn presence(&self, planted: &[Planted], time: f32) -> f32 {
+        const FADE: f32 = 0.25;
+        let mut weight = 1.0f32;
+        for p in planted.iter().filter(|p| p.foothold == Err(Unplanted::NoGround)) {
+            let outside = (p.stance.time.from - time).max(time - p.stance.time.to).max(0.0);
+            let s = (outside / FADE).min(1.0);
+            weight = weight.min(s * s * (3.0 - 2.0 * s));
+        }
+        weight
     }
 
-    /// Height of the ground under the body above the floor of the clip, at each sample.
-    pub(super) fn over_floor(&self, base: &[f32]) -> Vec<f32> {
-        let floor = self.floor();
-        base.iter().map(|b| b - floor).collect()
-    }
-
-    pub(super) fn tiptoe(&self, foot: usize) -> Tiptoe<'_> {
-        let FootholdSearch { settings, scale, .. } = self.search;
-        Tiptoe { curve: &self.analysis.feet[foot], step: self.analysis.step, scale, settings }
+    /// Fades feet without ground to the clip's pose below the pelvis, which is moved by `hips`.
+    pub(super) fn let_go(&self, foot: usize, frames: &mut [FootFrame], hips: &[Vec3]) {
+        let curve = &self.analysis.feet[foot];
+        for ((frame, sample), by) in frames.iter_mut().zip(&curve.samples).zip(hips) {
+            let kept = sample.ankle + *by;
+            frame.ankle = kept + (frame.ankle - kept) * frame.weight;
+            frame.turn = math::slerp(Quat::IDENTITY, frame.turn, frame.weight);
+            frame.toes = math::slerp(Quat::IDENTITY, frame.toes, frame.weight);
+        }
     }
 }

@@ -32,14 +32,3 @@ pub(super) fn nearest(clip: &FootSample) -> f32 {
     let (a, b) = ((clip.knee - clip.hip).length(), (clip.ankle - clip.knee).length());
     math::sqrt((a * a + b * b + 2.0 * a * b * math::cos(clip.flexion().max(FOLDED))).max(0.0))
 }
-
-/// Smallest raise of the pelvis, in metres, at which the knee flexes by no more than [`nearest`] allows. Negative infinity
-/// where the ankle is far enough out to the side for any raise.
-pub(super) fn lowest(clip: &FootSample, ankle: Vec3) -> f32 {
-    let near2 = nearest(clip) * nearest(clip);
-    let level2 = (ankle - clip.hip).with_y(0.0).length_squared();
-    if level2 >= near2 {
-        return f32::NEG_INFINITY;
-    }
-    ankle.y + math::sqrt(near2 - level2) - clip.hip.y
-}

@@ -1,21 +1,11 @@
-//! Stances: the intervals in which a foot stands, with the motion of heel and ball to the ground and off it.
+//! Stances: the intervals in which a foot stands.
 
 use alloc::vec::Vec;
 
-use glam::{Quat, Vec3};
+use glam::Vec3;
 
-use super::{
-    Contacts, FootDisplacement, FootSample, Foothold, Interval,
-    analysis::{FootCurve, SampledCurve},
-    contact::ContactLimits,
-    foothold::heading,
-    hermite::{State, quintic},
-};
+use super::{Contacts, FootSample, Interval, analysis::FootCurve, contact::ContactLimits, foothold::heading};
 use crate::math;
-
-/// Time, in seconds, in which the height of a heel or ball passes to the clip's after a contact and from it before one:
-/// about the duration of a push-off.
-const SETTLE: f32 = 0.2;
 
 /// Largest gap between contacts of one stance, in seconds, if the foot stays low.
 const GAP: f32 = 0.15;
@@ -61,30 +51,17 @@ pub fn stances(curve: &FootCurve, step: f32, limits: &ContactLimits, low: f32) -
     found
 }
 
-/// Height above the ground of a point with the height `clip` in the clip, in metres.
-///
-/// In contact it is 0. Elsewhere it is the clip's height plus a correction, which cancels height and speed at the ends of
-/// contacts and decays within [`SETTLE`]. Height and speed are continuous.
-pub fn height(clip: SampledCurve<'_>, contacts: &[Interval], time: f32) -> f32 {
-    if contacts.iter().any(|c| c.contains(time)) {
-        return 0.0;
-    }
-    let before = contacts.iter().rev().find(|c| c.to < time).map(|c| c.to);
-    let after = contacts.iter().find(|c| c.from > time).map(|c| c.from);
-    let taken_off = |t: f32| State { value: Vec3::X * -clip.value(t), rate: Vec3::X * -clip.rate(t) };
-    let rest = State::default();
-    let correction = match (before, after) {
-        (Some(b), Some(a)) if a - b < 2.0 * SETTLE => quintic(taken_off(b), taken_off(a), a - b, time - b).x,
-        (b, a) => {
-            let leave = b.map_or(0.0, |b| quintic(taken_off(b), rest, SETTLE, time - b).x);
-            let arrive = a.map_or(0.0, |a| quintic(rest, taken_off(a), SETTLE, SETTLE - (a - time)).x);
-            leave + arrive
-        }
-    };
-    (clip.value(time) + correction).max(0.0)
-}
-
 impl Stance {
+    /// Horizontal distance of the sole from the start of the stance to its end in the clip, in metres.
+    pub fn distance(&self, curve: &FootCurve, step: f32) -> f32 {
+        let last = curve.samples.len() - 1;
+        let middle = |time: f32| {
+            let s = &curve.samples[((time / step) as usize).min(last)];
+            s.ankle + 0.5 * (s.heel + s.ball)
+        };
+        (middle(self.time.to) - middle(self.time.from)).with_y(0.0).length()
+    }
+
     /// Position of heel and ball by the clip alone, seen from above, and the distance between them. The displacement of the
     /// foot to it averages to zero over the stance.
     pub fn place(&self, curve: &FootCurve, step: f32, yaw_offset: f32) -> (Vec3, Vec3, f32) {
@@ -116,36 +93,6 @@ impl Stance {
         }
         let (middle, length) = (middle / weight, length / weight);
         (middle - along * (0.5 * length), middle + along * (0.5 * length), length)
-    }
-
-    /// Displacement of the foot on `foothold` at `time` from the clip, and the rotation of its toes on top of it.
-    pub fn twist(
-        &self,
-        foothold: &Foothold,
-        curve: &FootCurve,
-        step: f32,
-        time: f32,
-    ) -> (FootDisplacement, Quat) {
-        self.twist_lifted(foothold, curve, step, time, 0.0)
-    }
-
-    /// [`Stance::twist`] with the heel lifted by `extra` metres more than in the clip.
-    pub fn twist_lifted(
-        &self,
-        foothold: &Foothold,
-        curve: &FootCurve,
-        step: f32,
-        time: f32,
-        extra: f32,
-    ) -> (FootDisplacement, Quat) {
-        let sample = curve.at(time, step);
-        let heel = height(SampledCurve { values: &curve.heel_heights, step }, &self.heel, time);
-        let ball = height(SampledCurve { values: &curve.ball_heights, step }, &self.ball, time);
-        let twist = foothold.stand(&sample, heel + extra, ball);
-        // Toes keep the clip's angle to the floor, tilt with the ground and turn with the foot.
-        let (_, yaw) = math::swing_twist(twist.turn, Vec3::Y);
-        let toes = math::mul(foothold.toe_tilt(), yaw);
-        (twist, math::mul(math::conjugate(twist.turn), toes))
     }
 }
 

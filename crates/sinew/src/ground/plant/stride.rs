@@ -238,7 +238,7 @@ fn covered(heel: &[f32], ball: &[f32], step: f32) -> Vec<f32> {
 
 impl FootSample {
     /// Moves the hip joint by `hip` and the foot by `foot`, in metres. Thigh and shin keep their lengths, the knee its side.
-    fn stretched(&self, hip: Vec3, foot: Vec3) -> Self {
+    pub(super) fn stretched(&self, hip: Vec3, foot: Vec3) -> Self {
         let [thigh, shin] = [self.knee - self.hip, self.ankle - self.knee];
         let (a, b) = (thigh.length(), shin.length());
         let (old, new) = (self.ankle - self.hip, self.ankle + foot - self.hip - hip);

@@ -101,7 +101,7 @@ impl FootPlanter {
         }
         let carry = back.transform_vector3(Vec3::Y * raise);
         let mut missed = 0.0f32;
-        let applied = figure.apply(pose, carry, 0.0, &feet.frames, |_, by| missed = missed.max(by));
+        let applied = figure.apply(pose, carry, Vec3::ZERO, &feet.frames, |_, by| missed = missed.max(by));
         if let Err(error) = applied {
             for &(joint, local) in &feet.backup {
                 pose.set_local(joint, local);

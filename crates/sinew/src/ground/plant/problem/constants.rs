@@ -1,0 +1,73 @@
+//! Constants of the problem, with their sources.
+
+/// Length of the leg for which lengths are given, in metres: a figure of 1.8 m. They scale by the leg.
+pub const LEG: f64 = 0.93;
+
+// Tolerances of one sample. Those of accelerations and distances are from planar trials on stairs: hips with larger ones
+// leap, knees snap; with smaller ones feet hang over the ground.
+/// Acceleration of the hips, in m/s2.
+pub const HIPS_ACCELERATION: f64 = 2.0;
+/// Distance of the hips from the clip, in metres.
+pub const HIPS: f64 = 0.08;
+/// Acceleration of thigh, shank and tilt, in rad/s2.
+pub const LEG_ACCELERATION: f64 = 40.0;
+/// Turn of thigh, shank and tilt from the clip, in radians.
+pub const LEG_TURN: f64 = 0.35;
+/// Acceleration of the sole, in rad/s2.
+pub const SOLE_ACCELERATION: f64 = 40.0;
+/// Turn of the sole from the clip, in radians.
+pub const SOLE_TURN: f64 = 0.1;
+/// Largest accelerations of a walk: of the hips' height over 1/30 s, in m/s2, and of a knee's flexion over 1/60 s, in rad/s2.
+/// Clips that accelerate more may be changed the more, as a run is.
+pub const WALK: [f64; 2] = [8.0, 250.0];
+/// Distance of a ball from its place, in metres.
+pub const BALL: f64 = 0.0001;
+/// Distance of a heel from its place, in metres: the first to be given up, as heels lift where ankles end.
+pub const HEEL: f64 = 0.001;
+/// Distance below which an absolute value is rounded, in metres.
+pub const ROUND: f64 = 1e-5;
+/// Excess of a joint over its range, in radians.
+pub const RANGE: f64 = 0.1 * DEGREE;
+/// Excess of an ankle over what it bends without strain, in radians.
+pub const STRAIN: f64 = 3.0 * DEGREE;
+/// Depth of a sole below the ground, in metres.
+pub const DEPTH: f64 = 0.001;
+/// Factors of the last four tolerances, in turn.
+pub const LOOSE: [f64; 4] = [30.0, 8.0, 3.0, 1.0];
+/// Largest number of linearisations for each of them.
+pub const ROUNDS: usize = 40;
+/// Largest number of dampings tried for one.
+pub const TRIES: usize = 8;
+/// Share of the cost below which a linearisation's gain ends them.
+pub const GAIN: f64 = 1e-5;
+/// Largest number of corrections of a step with the same factors.
+pub const CORRECTIONS: usize = 3;
+/// Least share of the weight of an absolute value in the curvature.
+pub const CURVATURE: f64 = 0.05;
+/// Damping at the start and at least, in shares of the tolerances of distances.
+pub const DAMPING: [f64; 2] = [1e-2, 1e-3];
+
+pub const DEGREE: f64 = core::f64::consts::PI / 180.0;
+/// Dorsiflexion without strain, and its end, in radians, for a clip that bends less.
+pub const DORSIFLEXION: [f64; 2] = [25.0 * DEGREE, 34.0 * DEGREE];
+/// What an ankle may bend more than the clip's does, in radians.
+pub const BEYOND_CLIP: f64 = 8.0 * DEGREE;
+/// Least and most flexion of a knee, in radians, for a clip within.
+pub const KNEE: [f64; 2] = [5.0 * DEGREE, 109.0 * DEGREE];
+/// What a knee may flex more than the clip's does, or than a step asks, in radians.
+pub const KNEE_BEYOND: [f64; 2] = [4.0 * DEGREE, 3.0 * DEGREE];
+/// The most that steps ask of a knee, in radians (American Academy of Orthopaedic Surgeons: Joint Motion, 1965).
+pub const KNEE_END: f64 = 135.0 * DEGREE;
+/// Distance from hip to ankle of a leg of [`LEG`] that stands below a step, in metres; the step is taken off it.
+pub const STANDING: f64 = 0.84;
+/// Flexion and abduction of a hip, in radians, and turn up of the toes (American Academy of Orthopaedic Surgeons: Joint
+/// Motion, 1965).
+pub const HIP: [[f64; 2]; 2] = [[-30.0 * DEGREE, 120.0 * DEGREE], [-30.0 * DEGREE, 45.0 * DEGREE]];
+pub const TOES: [f64; 2] = [-45.0 * DEGREE, 70.0 * DEGREE];
+
+/// Time next to a stance, in seconds, in which the required clearance fades to none, and toes to those of the clip.
+pub const NEAR: f32 = 0.12;
+/// Depth that soles give way next to a stance, in metres.
+pub const GIVE: f64 = 0.004;
+/// Distance within which a point that stands is put on its place, in metres.
+pub const ON_PLACE: f32 = 0.001;

@@ -1,0 +1,185 @@
+//! What the problem follows besides the clip: displacement of hips and soles with the ground, and the places of contacts.
+
+use alloc::vec::Vec;
+
+use glam::{DMat3, DVec3, Vec3};
+
+use crate::{
+    ground::plant::{Foothold, Interval, Planted, Stance, analysis::median, planner::Planner},
+    math, math64,
+};
+
+/// Time in which the height of the ground under the body is averaged to either side for a figure that never stands, in
+/// seconds.
+const SMOOTH: f32 = 0.25;
+
+/// Displacement of a foot from the clip at one sample.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reference {
+    /// Translation in metres.
+    pub by: DVec3,
+    /// Pitch of the sole up, yaw about the vertical, and lean of the ground to the right about the sole, in radians.
+    pub pitch: f64,
+    pub yaw: f64,
+    pub roll: f64,
+    /// Places of heel and ball while they are in contact, in model space.
+    pub holds: [Option<DVec3>; 2],
+}
+
+/// A stance with a foothold: times, and the displacement from the clip.
+struct Stand {
+    time: Interval,
+    at: Reference,
+}
+
+/// References of one foot at each sample. Between stances they pass from one to the next; before the first and after the
+/// last they stay. `None` if the foot has no foothold.
+pub(super) fn references(planner: &Planner<'_>, foot: usize, planted: &[Planted]) -> Option<Vec<Reference>> {
+    let analysis = planner.analysis;
+    let (curve, step) = (&analysis.feet[foot], analysis.step);
+    let yaw = planner.figure.legs()[foot].yaw;
+    let stands: Vec<Stand> = planned(planted)
+        .map(|(stance, foothold)| {
+            let (heel, ball, _) = stance.place(curve, step, yaw);
+            let middle = 0.5 * (foothold.heel + foothold.ball);
+            let by = middle - (0.5 * (heel + ball)).with_y(planner.floor);
+            let line = foothold.ball - foothold.heel;
+            let pitch = math::atan2(line.y, line.with_y(0.0).length());
+            let at = Reference {
+                by: by.as_dvec3(),
+                pitch: f64::from(pitch),
+                yaw: f64::from(yaw),
+                roll: f64::from(foothold.roll),
+                holds: [None; 2],
+            };
+            Stand { time: stance.time, at }
+        })
+        .collect();
+    if stands.is_empty() {
+        return None;
+    }
+    let mut references: Vec<Reference> = (0..analysis.len())
+        .map(|i| {
+            let time = i as f32 * step;
+            let after = stands.partition_point(|s| s.time.to < time);
+            match (after.checked_sub(1).map(|k| &stands[k]), stands.get(after)) {
+                (_, Some(s)) if s.time.from <= time => s.at,
+                (Some(a), Some(b)) => {
+                    let s = f64::from((time - a.time.to) / (b.time.from - a.time.to));
+                    a.at.towards(&b.at, s * s * s * (10.0 + s * (6.0 * s - 15.0)))
+                }
+                (Some(s), None) | (None, Some(s)) => s.at,
+                (None, None) => Reference::default(),
+            }
+        })
+        .collect();
+    for (stance, foothold) in planned(planted) {
+        for (point, list) in [&stance.heel, &stance.ball].into_iter().enumerate() {
+            if point == 0 && !foothold.heel_supported {
+                continue;
+            }
+            for contact in list {
+                let at = place(planner, foot, stance, foothold, point, contact).as_dvec3();
+                for i in samples(contact, step, references.len()) {
+                    references[i].holds[point] = Some(at);
+                }
+            }
+        }
+    }
+    Some(references)
+}
+
+/// Stances with a foothold.
+fn planned(planted: &[Planted]) -> impl Iterator<Item = (&Stance, &Foothold)> {
+    planted.iter().filter_map(|p| Some((&p.stance, p.foothold.as_ref().ok()?)))
+}
+
+/// Samples within an interval.
+fn samples(time: &Interval, step: f32, count: usize) -> core::ops::Range<usize> {
+    let from = math::ceil(time.from / step - 1e-3).max(0.0) as usize;
+    let to = math::floor(time.to / step + 1e-3).max(0.0) as usize + 1;
+    from.min(count)..to.min(count)
+}
+
+/// Place of a contact: the point's own median place in the clip, moved as the foothold is, where the ground of the foothold
+/// extends that far; else the foothold's point. A foot that turns or slides a little in the clip then need not change
+/// between contacts.
+fn place(
+    planner: &Planner<'_>,
+    foot: usize,
+    stance: &Stance,
+    foothold: &Foothold,
+    point: usize,
+    contact: &Interval,
+) -> Vec3 {
+    let analysis = planner.analysis;
+    let (curve, leg) = (&analysis.feet[foot], &planner.figure.legs()[foot]);
+    let by_foothold = if point == 0 { foothold.heel } else { foothold.ball };
+    let own: Vec<Vec3> = samples(contact, analysis.step, curve.samples.len())
+        .map(|i| if point == 0 { curve.samples[i].heel_at() } else { curve.samples[i].ball_at() })
+        .collect();
+    // A foot that is turned by the caller stands where the turn puts it.
+    let Some(own) = median(&own).filter(|_| leg.yaw == 0.0) else { return by_foothold };
+    let (heel, ball, length) = stance.place(curve, analysis.step, 0.0);
+    // From the stance's own point, as the foothold's are a sole's length apart on a slope too.
+    let off = (own - if point == 0 { heel } else { ball }).with_y(0.0);
+    // Beyond that, it is another place.
+    if off.length() > length {
+        return by_foothold;
+    }
+    let base = planner.base_at(0.5 * (contact.from + contact.to));
+    // On the same surface as the foothold, by the slope of its sole.
+    let line = foothold.ball - foothold.heel;
+    let slope = line.y / line.with_y(0.0).length().max(f32::MIN_POSITIVE);
+    let along = line.with_y(0.0).normalize_or(Vec3::Z);
+    let on = |at: Vec3| {
+        let at = at + off;
+        let (y, _) = planner.search.height(at, base)?;
+        let y = y + leg.sole_height;
+        let flat = at.y + slope * off.dot(along);
+        ((y - flat).abs() <= 0.07 * length).then_some(at.with_y(y))
+    };
+    // With a margin, as a sole's points come to rest within millimetres.
+    let ends = [foothold.heel, foothold.heel - line * 0.1, foothold.ball, foothold.ball + line * 0.2];
+    let held = if foothold.heel_supported { &ends[..] } else { &ends[2..] };
+    if held.iter().any(|p| on(*p).is_none()) {
+        return by_foothold;
+    }
+    on(by_foothold).unwrap_or(by_foothold)
+}
+
+/// Displacement of the hips at each sample: the mean of all feet that stand, or the height of the ground under a figure that
+/// never does, in metres.
+pub(super) fn hips(planner: &Planner<'_>, feet: &[Option<Vec<Reference>>]) -> Vec<DVec3> {
+    let standing: Vec<_> = feet.iter().flatten().collect();
+    let count = planner.analysis.len();
+    if !standing.is_empty() {
+        let mean = |i: usize| standing.iter().map(|f| f[i].by).sum::<DVec3>() / standing.len() as f64;
+        return (0..count).map(mean).collect();
+    }
+    let reach = (SMOOTH / planner.analysis.step) as usize;
+    let over: Vec<f64> = planner.base.iter().map(|b| f64::from(b - planner.floor)).collect();
+    let mean = |i: usize| {
+        let window = &over[i.saturating_sub(reach)..(i + reach + 1).min(count)];
+        DVec3::Y * (window.iter().sum::<f64>() / window.len() as f64)
+    };
+    (0..count).map(mean).collect()
+}
+
+impl Reference {
+    fn towards(&self, to: &Self, s: f64) -> Self {
+        let mix = |a: f64, b: f64| a + (b - a) * s;
+        Self {
+            by: self.by + (to.by - self.by) * s,
+            pitch: mix(self.pitch, to.pitch),
+            yaw: mix(self.yaw, to.yaw),
+            roll: mix(self.roll, to.roll),
+            holds: [None; 2],
+        }
+    }
+
+    /// Lean of the ground about a sole's horizontal direction, as a turn.
+    pub fn lean(&self, along: DVec3) -> DMat3 {
+        math64::axis_angle(along, self.roll)
+    }
+}

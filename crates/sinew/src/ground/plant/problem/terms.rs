@@ -1,0 +1,239 @@
+//! Terms of the cost with their derivatives.
+
+use alloc::vec::Vec;
+
+use glam::DVec3;
+
+use super::{
+    Problem, State,
+    clearance::Plane,
+    constants::{
+        BALL, DEPTH, HEEL, HIPS, HIPS_ACCELERATION, LEG_ACCELERATION, LEG_TURN, RANGE, ROUND,
+        SOLE_ACCELERATION, SOLE_TURN, STRAIN,
+    },
+    leg::{ANGLES, PITCH, PosedLeg, SHANK, THIGH, TILT, YAW},
+};
+use crate::math64 as math;
+
+/// What the terms are measured by.
+pub struct Model<'a> {
+    /// The clip moved with the ground.
+    pub target: &'a [f64],
+    pub planes: &'a [Plane],
+    pub pulls: &'a [Pull],
+    /// Factor of the tolerances of contact, range and depth.
+    pub loose: f64,
+}
+
+/// A quadratic model of a rounded absolute value around the residual `from`, without its tolerance.
+#[derive(Clone, Copy, Debug)]
+pub struct Pull {
+    from: f64,
+    slope: f64,
+    curvature: f64,
+}
+
+/// Number of pulls of a leg at a sample: three coordinates of heel and ball.
+const PULLS: usize = 6;
+
+impl Pull {
+    /// The model with the curvature of a reweighted square, which never underestimates the absolute value, times a share.
+    /// Where the value is rounded, its own curvature is the least.
+    fn new(residual: f64, round: f64, share: f64) -> Self {
+        let size = math::sqrt(residual * residual + round * round);
+        let own = round * round / (size * size);
+        Self { from: residual, slope: residual / size, curvature: own.max(share) / size }
+    }
+}
+
+impl Problem<'_> {
+    /// Calls `sink` with the derivatives, residual and weight of each term, and its cost.
+    pub fn terms(
+        &self,
+        state: &State,
+        model: &Model<'_>,
+        sink: &mut impl FnMut(&[(usize, f64)], f64, f64, f64),
+    ) {
+        let w = self.width;
+        let rate = 1.0 / f64::from(self.planner.analysis.step);
+        let rate = rate * rate;
+        // The displacement from the moved clip.
+        let d = |j: usize| state.x[j] - model.target[j];
+        for i in 0..self.count() {
+            for k in 0..w {
+                let (acceleration, distance) = self.tolerances(k);
+                let j = i * w + k;
+                let weight = 1.0 / (distance * distance);
+                sink(&[(j, 1.0)], d(j), weight, 0.5 * weight * d(j) * d(j));
+                if i > 0 && i + 1 < self.count() {
+                    let a = (d(j - w) - 2.0 * d(j) + d(j + w)) * rate;
+                    let weight = 1.0 / (acceleration * acceleration);
+                    let row = [(j - w, rate), (j, -2.0 * rate), (j + w, rate)];
+                    sink(&row, a, weight, 0.5 * weight * a * a);
+                }
+            }
+            for leg in 0..self.legs.len() {
+                self.ranges(state, i, leg, model.loose, sink);
+                self.contacts(state, i, leg, model, sink);
+            }
+        }
+        self.depths(state, model, sink);
+    }
+
+    /// Tolerances of acceleration and distance of an unknown of a sample.
+    pub fn tolerances(&self, k: usize) -> (f64, f64) {
+        match k.checked_sub(3).map(|k| k % ANGLES) {
+            None => (HIPS_ACCELERATION * self.size * self.agility[0], HIPS * self.size),
+            Some(PITCH | YAW) => (SOLE_ACCELERATION * self.agility[1], SOLE_TURN),
+            Some(_) => (LEG_ACCELERATION * self.agility[1], LEG_TURN),
+        }
+    }
+
+    fn ranges(
+        &self,
+        state: &State,
+        i: usize,
+        leg: usize,
+        loose: f64,
+        sink: &mut impl FnMut(&[(usize, f64)], f64, f64, f64),
+    ) {
+        let at = self.at(i, leg);
+        let (clip, posed) = (&self.legs[leg][i], self.posed(state, i, leg));
+        let allowed = &self.ranges;
+        let mut beyond = |row: &[(usize, f64)], value: f64, [low, high]: [f64; 2], tolerance: f64| {
+            let off = (value - high).max(0.0) + (value - low).min(0.0);
+            if off != 0.0 {
+                let weight = 1.0 / (tolerance * tolerance);
+                sink(row, off, weight, 0.5 * weight * off * off);
+            }
+        };
+        // Looser by the root, so that legs do not fold through themselves first.
+        let range = RANGE * math::sqrt(loose);
+        let flexion = clip.flexion + state.x[at + THIGH] - state.x[at + SHANK];
+        let row = [(at + THIGH, 1.0), (at + SHANK, -1.0)];
+        beyond(&row, flexion, [allowed.straight, allowed.bent[i]], range);
+        let (bend, by) = posed.dorsiflexion(clip.along(), clip.across);
+        let row = [0, 1, 2, 3, 4].map(|k| (at + k, by[k]));
+        beyond(&row, bend, [f64::NEG_INFINITY, allowed.ankle[1]], range);
+        beyond(&row, bend, [f64::NEG_INFINITY, allowed.ankle[0]], STRAIN * loose);
+        let hip = PosedLeg::hip(clip.hips, posed.thigh, &posed.thigh_by);
+        for ((value, by), allowed) in hip.into_iter().zip(allowed.hip) {
+            let row = [THIGH, SHANK, TILT].map(|k| (at + k, by[k]));
+            beyond(&row, value, allowed, range);
+        }
+    }
+
+    fn contacts(
+        &self,
+        state: &State,
+        i: usize,
+        leg: usize,
+        model: &Model<'_>,
+        sink: &mut impl FnMut(&[(usize, f64)], f64, f64, f64),
+    ) {
+        let (round, scale) = (ROUND * model.loose * self.size, model.loose * self.size);
+        let mut pulls = model.pulls[PULLS * (i * self.legs.len() + leg)..].iter();
+        self.offs(state, i, leg, |axis, by, off, tolerance| {
+            let Some(pull) = pulls.next() else { return };
+            let slope = pull.slope + pull.curvature * (off - pull.from);
+            let tolerance = tolerance * scale;
+            let cost = (math::sqrt(off * off + round * round) - round) / tolerance;
+            sink(&self.row(i, leg, axis, by, 1.0), slope / pull.curvature, pull.curvature / tolerance, cost);
+        });
+    }
+
+    /// Models of the distances of all contacts.
+    pub fn pulls(&self, state: &State, loose: f64, share: f64, pulls: &mut Vec<Pull>) {
+        pulls.clear();
+        let round = ROUND * loose * self.size;
+        for i in 0..self.count() {
+            for leg in 0..self.legs.len() {
+                self.offs(state, i, leg, |_, _, off, _| pulls.push(Pull::new(off, round, share)));
+                pulls.resize(PULLS * (i * self.legs.len() + leg + 1), Pull::new(0.0, round, share));
+            }
+        }
+    }
+
+    /// Calls `sink` for each coordinate in which a point in contact is held, with the axis, the derivatives of the place, the
+    /// distance and its tolerance.
+    fn offs(
+        &self,
+        state: &State,
+        i: usize,
+        leg: usize,
+        mut sink: impl FnMut(DVec3, &[DVec3; ANGLES], f64, f64),
+    ) {
+        let clip = &self.legs[leg][i];
+        let [heel, ball] = self.references[leg][i].holds;
+        let along = DVec3::Y.cross(self.posed(state, i, leg).turn * clip.across).normalize_or(DVec3::Z);
+        let aside = DVec3::new(along.z, 0.0, -along.x);
+        if let Some(hold) = ball {
+            let (place, by) = self.place(state, i, leg, clip.sole[1]);
+            for axis in [DVec3::Y, aside, along] {
+                sink(axis, &by, (place - hold).dot(axis), BALL);
+            }
+        }
+        if let Some(hold) = heel {
+            let (place, by) = self.place(state, i, leg, clip.sole[0]);
+            let (sin, cos) = math::sin_cos(self.references[leg][i].pitch);
+            let normal = DVec3::Y * cos - along * sin;
+            // The sole has a fixed length: where the ball stands, the heel is free along the ground.
+            let (axes, tolerance) = match ball {
+                Some(_) => (&[normal, aside][..], HEEL),
+                None => (&[DVec3::Y, aside, along][..], BALL),
+            };
+            for axis in axes {
+                sink(*axis, &by, (place - hold).dot(*axis), tolerance);
+            }
+        }
+    }
+
+    /// Derivatives of a point's place along an axis.
+    fn row(
+        &self,
+        i: usize,
+        leg: usize,
+        axis: DVec3,
+        by: &[DVec3; ANGLES],
+        share: f64,
+    ) -> [(usize, f64); 3 + ANGLES] {
+        let (hips, at) = (i * self.width, self.at(i, leg));
+        let mut row = [(0, 0.0); 3 + ANGLES];
+        for k in 0..3 {
+            row[k] = (hips + k, share * axis[k]);
+        }
+        for k in 0..ANGLES {
+            row[3 + k] = (at + k, share * axis.dot(by[k]));
+        }
+        row
+    }
+
+    fn depths(
+        &self,
+        state: &State,
+        model: &Model<'_>,
+        sink: &mut impl FnMut(&[(usize, f64)], f64, f64, f64),
+    ) {
+        let tolerance = DEPTH * model.loose * self.size;
+        let weight = 1.0 / (tolerance * tolerance);
+        for plane in model.planes {
+            let (i, leg) = (plane.sample, plane.leg);
+            let (place, by) = self.place(state, i, leg, plane.offset[0]);
+            if !plane.half {
+                let off = place.dot(plane.normal) - plane.least;
+                if off < 0.0 {
+                    sink(&self.row(i, leg, plane.normal, &by, 1.0), off, weight, 0.5 * weight * off * off);
+                }
+                continue;
+            }
+            let (next, next_by) = self.place(state, i + 1, leg, plane.offset[1]);
+            let off = (0.5 * (place + next)).dot(plane.normal) - plane.least;
+            if off < 0.0 {
+                let mut row = [(0, 0.0); 2 * (3 + ANGLES)];
+                row[..3 + ANGLES].copy_from_slice(&self.row(i, leg, plane.normal, &by, 0.5));
+                row[3 + ANGLES..].copy_from_slice(&self.row(i + 1, leg, plane.normal, &next_by, 0.5));
+                sink(&row, off, weight, 0.5 * weight * off * off);
+            }
+        }
+    }
+}

@@ -265,9 +265,7 @@ fn a_report_may_go_to_standard_output() {
     assert_eq!(place.read("a.glb"), place.read("b.glb"));
     assert!(!place.0.join("-").exists());
     // Durations differ from run to run.
-    for key in ["planning_ms", "solving_us_per_frame"] {
-        written[key].take();
-        said[key].take();
-    }
+    written["planting_s"].take();
+    said["planting_s"].take();
     assert_eq!(said, written);
 }

@@ -10,7 +10,10 @@ use sinew::{
     body::BodyRoles,
     ground::{
         MeshGround, TriangleMesh,
-        plant::{Figure, FootFrame, FootholdSearch, Leg, Plan, PlantOptions, PlantedClip, Sole},
+        plant::{
+            ClipOptions, Figure, FootFrame, FootholdSearch, Leg, Plan, PlantError, PlantOptions, PlantedClip,
+            Planting, Sole, plant_clip,
+        },
         terrain::{Flight, Rough, Slope, Stairs},
     },
     motion::Clip,
@@ -64,8 +67,8 @@ fn grounds() -> Vec<(&'static str, TriangleMesh, Height)> {
 fn plant(walk: &Walk, mesh: TriangleMesh) -> (Plan, PlantedClip) {
     let ground = MeshGround::new(mesh).unwrap();
     let Walk { figure, rest, clip, .. } = walk;
-    let plan = Plan::new(figure, rest, clip, &ground, &PlantOptions::default(), 30.0, None).unwrap();
-    let planted = plan.bake(figure, clip, rest, "planted", |_, _| {}).unwrap();
+    let Planting { plan, planted, .. } =
+        plant_clip(figure, rest, clip, &ground, &ClipOptions::default()).unwrap();
     (plan, planted)
 }
 
@@ -228,6 +231,49 @@ fn a_trunk_leans_up_stairs_under_a_head_that_looks_ahead() {
             assert_eq!(before.local(joint), after.local(joint), "{} at {time} s", free.skeleton.name(joint));
         }
     }
+}
+
+#[test]
+fn the_report_says_where_joints_go_furthest() {
+    let walk = walk();
+    let Walk { figure, rest, clip, .. } = &walk;
+    let stairs = Stairs::new().with_rise(0.17).with_going(0.29).with_lead(0.7);
+    let ground = MeshGround::new(stairs.mesh().unwrap()).unwrap();
+    let Planting { planted, report, .. } =
+        plant_clip(figure, rest, clip, &ground, &ClipOptions::default()).unwrap();
+    assert_eq!(planted.clip.name(), "walk (planted)");
+    let mut pose = rest.clone();
+    // The largest bend of an ankle and its time, and heights of the hips.
+    let (mut bend, mut at, mut heights) = (-2.0f32, 0.0, Vec::new());
+    for &time in &planted.times {
+        planted.clip.sample(time, &mut pose);
+        pose.update();
+        let mut height = 0.0;
+        for leg in figure.legs() {
+            let [heel, ball] =
+                [leg.sole.heel, leg.sole.ball].map(|p| pose.model(leg.foot).transform_point3(p));
+            let shin = pose.position(leg.shin) - pose.position(leg.foot);
+            let angle = std::f32::consts::FRAC_PI_2 - shin.angle_between(ball - heel);
+            if angle > bend {
+                (bend, at) = (angle, time);
+            }
+            height += 0.5 * pose.position(leg.thigh).y;
+        }
+        heights.push(height);
+    }
+    let found = report.after.dorsiflexion;
+    assert!((found.value - bend).abs() < 1e-4 && found.time == at, "{found:?}, not {bend} at {at} s");
+    // A key is 1/30 s.
+    let step = planted.times[1];
+    let most = heights.windows(3).map(|w| ((w[0] + w[2] - 2.0 * w[1]) / (step * step)).abs());
+    let most = most.fold(0.0, f32::max);
+    let found = report.after.hips_acceleration;
+    assert!((found.value - most).abs() < 0.01 * most && found.leg.is_none(), "{found:?}, not {most}");
+
+    let mut few = ClipOptions::default();
+    few.max_keys = 100;
+    let refused = plant_clip(figure, rest, clip, &ground, &few).unwrap_err();
+    assert!(matches!(refused, PlantError::Keys { max: 100, .. }), "{refused}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use sinew::{
     glam::{Affine3, Quat, Vec3},
     ground::{
         Ground, MeshGround, Plane, TriangleMesh,
-        plant::{Figure, FootPlanter, Plan, PlantOptions},
+        plant::{ClipOptions, Figure, FootPlanter, PlantOptions, Stride, plant_clip},
     },
     motion::{Clip, Interpolation, JointTracks, Track},
 };
@@ -96,9 +96,13 @@ pub fn run(data: &[u8]) -> Result<Outcome, String> {
             *number = b.number(128);
         }
     }
-    let rate = if b.byte() < hostile { b.number(128) * 100.0 } else { 30.0 };
-    let repeat = [None, Some(1), Some(2), Some(5)][b.below(4)];
-    let whole = whole(&figure, &rest, &clip, ground, &settings, rate, repeat)?;
+    let mut options = ClipOptions::default();
+    options.planting = settings;
+    options.repeat = [None, Some(1), Some(2), Some(5)][b.below(4)];
+    options.stride = [None, Some(Stride::Keep), Some(Stride::Fit), Some(Stride::Treads(2))][b.below(4)];
+    // A second of the walk has a thousand.
+    options.max_keys = 20_000;
+    let whole = whole(&figure, &rest, &clip, ground, &options)?;
     let steps = steps(&figure, &rest, &clip, ground, settings, hostile, &mut b)?;
     Ok(if whole == Outcome::Done { whole } else { steps })
 }
@@ -132,16 +136,10 @@ fn whole(
     rest: &Pose,
     clip: &Clip,
     ground: &dyn Ground,
-    settings: &PlantOptions,
-    rate: f32,
-    repeat: Option<u32>,
+    options: &ClipOptions,
 ) -> Result<Outcome, String> {
-    let plan = match Plan::new(figure, rest, clip, ground, settings, rate, repeat) {
-        Ok(plan) => plan,
-        Err(error) => return refused(&error),
-    };
-    let planted = match plan.bake(figure, clip, rest, "planted", |_, _| {}) {
-        Ok(planted) => planted,
+    let planted = match plant_clip(figure, rest, clip, ground, options) {
+        Ok(planting) => planting.planted,
         Err(error) => return refused(&error),
     };
     // A clip is checked when it is made, so that what can be built is finite; the feet are not.

@@ -15,7 +15,7 @@ use glam::Vec3;
 use sinew::{
     Pose,
     body::{RoleError, Side},
-    ground::plant::{Figure, PlantOptions, Stride},
+    ground::plant::{ClipOptions, Figure, PlantError, PlantOptions, Stride},
     motion::Clip,
 };
 use sinew_files::{Model, Source, build, gltf::Document, sample, shorten, write_whole};
@@ -27,10 +27,9 @@ use crate::{
     model::{self, body},
     outputs::{folder_of, is_dash, lost, real},
     picture::save::save,
-    progress::Progress,
 };
 
-use level::{Level, LevelError};
+use level::{Level, LevelError, Walk};
 use work::{Done, Task, WorkError};
 
 /// Runs the subcommand.
@@ -63,39 +62,36 @@ pub fn run(args: &PlantArgs) -> Result<(), Failure> {
     settings.max_slope = args.max_slope.map_or(settings.max_slope, f32::to_radians);
     settings.cast_above = args.cast_above.map_or(settings.cast_above, |m| m / leg);
     settings.cast_below = args.cast_below.map_or(settings.cast_below, |m| m / leg);
-    let task = Task {
-        figure: &figure,
-        rest: &rest,
-        clip,
-        level: &level,
-        ground_scale: args.ground_scale,
-        ground_at: args.ground_at,
-        ground_options: args.units.ground_options(args.ground_up),
-        settings,
-        repeat: args.repeat,
-        stride: args.stride.or_else(|| (args.model.is_none() && args.influence > 0.0).then_some(Stride::Fit)),
-        contacts: contacts.unwrap_or_default(),
-        max_keys: args.max_keys,
-    };
-    let name = planted_name(clip.name());
-    let bar = Progress::new("planting", 1, args.quiet);
-    let done = work::plant(&task, &name, |at, of| bar.at(at as u64, of as u64));
-    let done = done.map_err(|error| match (error, &args.contacts) {
-        (WorkError::Contacts(refused), Some(source)) => contacts::refused(source, &refused),
+    let mut options = ClipOptions::default();
+    options.planting = settings;
+    options.repeat = args.repeat;
+    options.stride =
+        args.stride.or_else(|| (args.model.is_none() && args.influence > 0.0).then_some(Stride::Fit));
+    options.contacts = contacts.map(Vec::from).unwrap_or_default();
+    options.max_keys = args.max_keys;
+    let task = Task { figure: &figure, rest: &rest, clip, options };
+    let made = args.units.ground_options(args.ground_up);
+    let ground = |walk: &Walk<'_>| level.mesh(walk, args.ground_scale, args.ground_at, &made);
+    let done = work::plant(&task, ground).map_err(|error| match (error, &args.contacts) {
+        (WorkError::Plant(PlantError::Contacts(refused)), Some(source)) => {
+            contacts::refused(source, &refused)
+        }
         (WorkError::Level(LevelError::File(error)), _) => Failure::File(error),
-        (error @ WorkError::Keys { .. }, _) => {
+        (WorkError::Plant(error @ PlantError::Keys { .. }), _) => {
             let model =
                 args.model.as_deref().map_or("the built-in walk".into(), |path| path.display().to_string());
-            Failure::Work(format!("{model}: {error}"))
+            Failure::Work(format!("{model}: {error}, which --max-keys raises"))
         }
+        (WorkError::Plant(error @ PlantError::NotHeld { .. }), _) => Failure::Work(format!(
+            "{error}; nothing is written (--feet LEFT,RIGHT gives the joints of the ankles)"
+        )),
         (error, _) => Failure::work(error),
     })?;
-    drop(bar);
 
     let hints = model::hints(&model, &bind, figure.height(), &body);
     write_model(&model, clip, &done, &out)?;
     if let Some(path) = args.picture() {
-        save(&show::picture(&task, &done, &model, &body, &bind), &path)?;
+        save(&show::picture(&task, &done, &level, &model, &body, &bind), &path)?;
     }
     if let Some(path) = &args.report {
         let json = report::report(&task, &done, &model, &hints);
@@ -113,11 +109,6 @@ pub fn run(args: &PlantArgs) -> Result<(), Failure> {
         report::print(&task, &done, &model, &out, args, &hints)?;
     }
     Ok(())
-}
-
-/// Name of the planted clip.
-fn planted_name(clip: &str) -> String {
-    if clip.is_empty() { "(planted)".into() } else { format!("{clip} (planted)") }
 }
 
 /// Returns an error if an option's length is too great for this figure's legs. Options are in metres, settings in leg
@@ -228,11 +219,11 @@ fn write_model(model: &Model, clip: &Clip, done: &Done, out: &Path) -> Result<()
     let mut document = match &model.source {
         Source::Gltf(document) => document.clone(),
         Source::Bvh(bvh) if ending(out) == "bvh" => {
-            return Ok(bvh.write(out, &model.skeleton, &done.planted.clip, None)?);
+            return Ok(bvh.write(out, &model.skeleton, &done.planting.planted.clip, None)?);
         }
         Source::Bvh(_) => figure_document(model)?,
     };
-    document.add_animation(&done.planted.clip, Some(serde_json::json!({ "sinew": note })))?;
+    document.add_animation(&done.planting.planted.clip, Some(serde_json::json!({ "sinew": note })))?;
     document.add_mesh_node("ground", done.ground.mesh(), GROUND_COLOR)?;
     Ok(document.write(out)?)
 }

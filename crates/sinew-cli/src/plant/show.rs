@@ -4,11 +4,14 @@ use glam::Vec3;
 use sinew::{
     Pose,
     body::{BodyRoles, Side},
-    ground::plant::{FootSample, walk_heading},
+    ground::plant::{FootSample, Planting, walk_heading},
 };
 use sinew_files::Model;
 
-use super::work::{Done, Task, search};
+use super::{
+    level::Level,
+    work::{Done, Task, search},
+};
 use crate::picture::{
     canvas::Canvas,
     figure::Figure,
@@ -16,8 +19,17 @@ use crate::picture::{
 };
 
 /// Draws the picture.
-pub fn picture(task: &Task<'_>, done: &Done, model: &Model, body: &BodyRoles, bind: &Pose) -> Canvas {
-    let (plan, figure) = (&done.plan, task.figure);
+pub fn picture(
+    task: &Task<'_>,
+    done: &Done,
+    level: &Level,
+    model: &Model,
+    body: &BodyRoles,
+    bind: &Pose,
+) -> Canvas {
+    let Planting { planted, plan, report, before: given, .. } = &done.planting;
+    let figure = task.figure;
+    let claims = report.planted(figure.legs().len());
     let search = search(task, &done.ground);
     let base = |key: usize| plan.base[key * plan.per_key];
     let bases: Vec<f32> = (0..plan.keys()).map(base).collect();
@@ -28,7 +40,7 @@ pub fn picture(task: &Task<'_>, done: &Done, model: &Model, body: &BodyRoles, bi
         plan.before(figure, task.clip, key, &mut pose);
         // Raised onto the ground where the walk begins, as in the measurements.
         for root in model.skeleton.joints().filter(|&j| model.skeleton.parent(j).is_none()) {
-            let at = pose.position(root) + Vec3::Y * done.raise;
+            let at = pose.position(root) + Vec3::Y * given.raise;
             pose.set_position(root, at);
         }
         pose.update();
@@ -48,18 +60,18 @@ pub fn picture(task: &Task<'_>, done: &Done, model: &Model, body: &BodyRoles, bi
         let heights = |samples: &[FootSample], base: &[f32]| {
             samples.iter().zip(base).map(|(s, base)| height(s, *base)).collect()
         };
-        let contacts = &done.claims[i];
+        let contacts = &claims[i];
         feet.push(FootSeries {
             name: format!("{} foot", Side::BOTH[i]),
             side: Some(if i == Side::Left.index() { Side::Left } else { Side::Right }),
             ankle: Some(leg.foot),
-            height_before: heights(&done.flat[i], &done.flat_base),
-            height_after: heights(&done.planted.feet[i], &bases),
+            height_before: heights(&given.feet[i], &given.base),
+            height_after: heights(&planted.feet[i], &bases),
             contacts: contacts.heel.iter().chain(&contacts.ball).map(|c| (c.from, c.to)).collect(),
         });
         for stance in &plan.stances[i] {
             let key = (stance.stance.time.from / (plan.analysis.step * plan.per_key as f32)) as usize;
-            let Some(sample) = done.planted.feet[i].get(key) else { continue };
+            let Some(sample) = planted.feet[i].get(key) else { continue };
             let above = search.settings.cast_above * search.leg;
             match &stance.foothold {
                 Ok(f) => casts.extend([f.heel, f.ball].map(|to| Cast {
@@ -84,13 +96,13 @@ pub fn picture(task: &Task<'_>, done: &Done, model: &Model, body: &BodyRoles, bi
     let mut notes = vec![format!(
         "In contact, the deepest point is {:.1} mm below the ground (before: {:.0} mm), the largest gap is {:.1} mm \
          ({:.0} mm), and the mean slide is {:.1} mm/s ({:.0} mm/s); {:.0} % of the contact time is planted.",
-        done.after.deepest * 1e3,
-        done.before.deepest * 1e3,
-        done.after.max_gap * 1e3,
-        done.before.max_gap * 1e3,
-        done.after.mean_slide * 1e3,
-        done.before.mean_slide * 1e3,
-        done.planted_share * 100.0
+        report.after.deepest * 1e3,
+        report.before.deepest * 1e3,
+        report.after.max_gap * 1e3,
+        report.before.max_gap * 1e3,
+        report.after.mean_slide * 1e3,
+        report.before.mean_slide * 1e3,
+        report.planted_share() * 100.0
     )];
     notes.extend(analysis.notes.iter().cloned());
     let figure = Figure::of_model(model, bind, Some(body));
@@ -100,12 +112,12 @@ pub fn picture(task: &Task<'_>, done: &Done, model: &Model, body: &BodyRoles, bi
         } else {
             format!("{}: {}", model.name, task.clip.name())
         },
-        subtitle: format!("planted on {}", task.level),
+        subtitle: format!("planted on {}", level),
         notes,
         figure: &figure,
         before: &before,
         after: &after,
-        times: &done.planted.times,
+        times: &planted.times,
         ground: done.ground.mesh(),
         travel: if stays { Vec3::ZERO } else { walk_heading(analysis) },
         feet: &feet,

@@ -315,6 +315,18 @@ impl FootSample {
         let (a, b) = (self.knee - self.hip, self.ankle - self.knee);
         math::atan2(a.cross(b).length(), a.dot(b))
     }
+
+    /// Dorsiflexion of the ankle in radians: the line from heel to ball turned up from a right angle to the shin.
+    pub fn dorsiflexion(&self) -> f32 {
+        let up = (self.knee - self.ankle).normalize_or_zero();
+        let along = (self.ball - self.heel).normalize_or_zero();
+        // The ankle is over the sole.
+        let over = -0.5 * (self.heel + self.ball);
+        let over = over - along * over.dot(along);
+        let sin = up.dot(along);
+        let cos = math::sqrt((1.0 - sin * sin).max(0.0));
+        math::atan2(sin, if up.dot(over) < 0.0 { -cos } else { cos })
+    }
 }
 
 impl super::Leg {

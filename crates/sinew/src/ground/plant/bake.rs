@@ -3,30 +3,12 @@
 use alloc::{string::String, vec::Vec};
 
 use glam::Vec3;
-use thiserror::Error;
 
-use super::{Figure, FootSample, FootholdSearch, Leg, Plan, Trunk};
+use super::{Figure, FootSample, FootholdSearch, Leg, Plan, PlantError, Trunk};
 use crate::{
     JointId, Pose, SolveError,
-    motion::{BakeError, Baker, Clip, ClipCursor},
+    motion::{Baker, Clip, ClipCursor},
 };
-
-/// Error of [`Plan::bake`].
-#[derive(Clone, Debug, PartialEq, Error)]
-#[non_exhaustive]
-pub enum PlantError {
-    /// A leg cannot be solved.
-    #[error("at {time} s: {error}")]
-    Solve {
-        /// Time in the planted clip, in seconds.
-        time: f32,
-        /// The solver's error.
-        error: SolveError,
-    },
-    /// The poses cannot be baked into keys.
-    #[error(transparent)]
-    Bake(#[from] BakeError),
-}
 
 /// A planted clip, with the motion of its feet.
 #[derive(Clone, Debug)]
@@ -98,8 +80,7 @@ impl Plan {
         self.analysis.carry[sample]
     }
 
-    /// Plants `clip` at every key and bakes the poses into a clip with this name. `each` is called after each key with its
-    /// index and pose, for example to show progress.
+    /// Plants `clip` at every key and bakes the poses into a clip with this name.
     ///
     /// # Errors
     ///
@@ -110,7 +91,6 @@ impl Plan {
         clip: &Clip,
         rest: &Pose,
         name: impl Into<String>,
-        mut each: impl FnMut(usize, &Pose),
     ) -> Result<PlantedClip, PlantError> {
         let skeleton = rest.skeleton().clone();
         let mut joints: Vec<JointId> = clip.tracks().iter().map(|t| t.joint).collect();
@@ -148,7 +128,6 @@ impl Plan {
             }
             times.push(time);
             baker.push(time, &pose);
-            each(key, &pose);
         }
         Ok(PlantedClip { clip: baker.finish(name, &skeleton)?, times, feet, out_of_reach })
     }

@@ -26,8 +26,51 @@ pub struct Measures {
     pub mean_slide: f32,
     /// Largest rate of a knee's flexion, in rad/s.
     pub knee_speed: f32,
-    /// Largest acceleration of a knee's flexion, in rad/s^2.
-    pub knee_acceleration: f32,
+    /// Largest acceleration of a knee's flexion, in rad/s^2, over 1/60 s or a key.
+    pub knee_acceleration: Peak,
+    /// Largest acceleration of the hips' height, in m/s^2, over 1/30 s or a key.
+    pub hips_acceleration: Peak,
+    /// Largest dorsiflexion of an ankle, in radians: the line from heel to ball turned up from a right angle to the shin.
+    pub dorsiflexion: Peak,
+}
+
+/// The largest of a value over a clip.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Peak {
+    /// The value; 0 or more but for [`Measures::dorsiflexion`].
+    pub value: f32,
+    /// Time in the clip, in seconds.
+    pub time: f32,
+    /// Leg of it; `None` for the hips.
+    pub leg: Option<usize>,
+}
+
+impl Peak {
+    /// The first of the largest values, `step` seconds apart, the first of them at `start`.
+    fn of(values: impl Iterator<Item = f32>, start: f32, step: f32, leg: Option<usize>) -> Option<Self> {
+        let mut most: Option<Self> = None;
+        for (i, value) in values.enumerate() {
+            if most.is_none_or(|most| value > most.value) {
+                most = Some(Self { value, time: start + i as f32 * step, leg });
+            }
+        }
+        most
+    }
+
+    /// Largest second difference of values `step` seconds apart, over `span` seconds or a step.
+    fn acceleration(values: &[f32], step: f32, span: f32, leg: Option<usize>) -> Option<Self> {
+        let apart = (math::floor(span / step + 0.5) as usize).max(1);
+        let time = apart as f32 * step;
+        let of = |w: &[f32]| ((w[0] - 2.0 * w[apart] + w[2 * apart]) / (time * time)).abs();
+        Self::of(values.windows(2 * apart + 1).map(of), time, step, leg)
+    }
+
+    fn larger(a: Option<Self>, b: Option<Self>) -> Option<Self> {
+        match (a, b) {
+            (Some(a), Some(b)) => Some(if b.value > a.value { b } else { a }),
+            (a, b) => a.or(b),
+        }
+    }
 }
 
 /// Contacts of one foot.
@@ -52,7 +95,8 @@ pub fn measure(
     let mut depths: Vec<f32> = Vec::new();
     let (mut gaps, mut gap_count) = (0.0, 0.0);
     let (mut slides, mut slide_count) = (0.0, 0.0);
-    for (samples, contact) in feet.iter().zip(contacts) {
+    let (mut knee, mut ankle) = (None, None);
+    for (leg, (samples, contact)) in feet.iter().zip(contacts).enumerate() {
         let touching = |list: &[Interval], i: usize| list.iter().any(|c| c.contains(i as f32 * step));
         for (i, s) in samples.iter().enumerate() {
             let Some(&base) = base.get(i) else { break };
@@ -85,10 +129,16 @@ pub fn measure(
         for w in flexion.windows(2) {
             m.knee_speed = m.knee_speed.max((w[1] - w[0]).abs() / step);
         }
-        for w in flexion.windows(3) {
-            m.knee_acceleration = m.knee_acceleration.max((w[2] - 2.0 * w[1] + w[0]).abs() / (step * step));
-        }
+        knee = Peak::larger(knee, Peak::acceleration(&flexion, step, 1.0 / 60.0, Some(leg)));
+        let bends = samples.iter().map(FootSample::dorsiflexion);
+        ankle = Peak::larger(ankle, Peak::of(bends, 0.0, step, Some(leg)));
     }
+    let count = feet.iter().map(Vec::len).min().unwrap_or(0);
+    let height = |i: usize| feet.iter().map(|samples| samples[i].hip.y).sum::<f32>() / feet.len() as f32;
+    let heights: Vec<f32> = (0..count).map(height).collect();
+    m.hips_acceleration = Peak::acceleration(&heights, step, 1.0 / 30.0, None).unwrap_or_default();
+    m.knee_acceleration = knee.unwrap_or_default();
+    m.dorsiflexion = ankle.unwrap_or_default();
     depths.sort_by(f32::total_cmp);
     m.deepest = depths.last().copied().unwrap_or(0.0);
     m.deepest_99 = depths.get((depths.len() * 99) / 100).copied().unwrap_or(m.deepest);

@@ -1,7 +1,8 @@
-//! Feet planted on the ground: a whole clip at once ([`Plan`], [`PlantedClip`]), or frame by frame in a game
-//! ([`FootPlanter`]).
+//! Feet planted on the ground: a whole clip at once ([`plant_clip`]), or frame by frame in a game ([`FootPlanter`]).
 //!
 //! # A whole clip
+//!
+//! [`plant_clip`] takes all steps, and its [`PlantReport`] says what came of it:
 //!
 //! 1. [`ClipAnalysis`] samples the clip at equal steps: positions of hip, knee, ankle, heel, ball and toe tip, and heights
 //!    and speeds of heel and ball. It skips a leading reference pose. The clip's floor is the median height of points in
@@ -21,7 +22,8 @@
 //!    space. Level ground leaves it as it is.
 //! 6. [`Plan::bake`] applies the plan key by key: it moves the pelvis, solves the legs in closed form, turns feet and toes,
 //!    and leans the trunk. Legs with an influence of 0 keep the bits of the clip. [`Plan::contacts`] measures on the
-//!    resulting [`PlantedClip`] which contacts hold.
+//!    resulting [`PlantedClip`] which contacts hold. Where straight lines between keys would displace feet, all is done again
+//!    with twice the keys.
 //!
 //! # Frame by frame
 //!
@@ -42,6 +44,7 @@ mod analysis;
 mod apply;
 mod bake;
 mod candidate;
+mod clip;
 pub mod contact;
 mod error;
 mod figure;
@@ -58,6 +61,7 @@ mod planner;
 mod problem;
 mod profile;
 mod reach;
+mod report;
 mod round;
 mod search;
 mod sole;
@@ -65,18 +69,20 @@ mod stance;
 mod stride;
 
 pub use analysis::{ClipAnalysis, FootCurve, SampledCurve};
-pub use bake::{Halfway, PlantError, PlantedClip};
+pub use bake::{Halfway, PlantedClip};
+pub use clip::{Before, ClipOptions, Planting, plant_clip};
 pub use contact::Interval;
-pub use error::PlanError;
+pub use error::{PlanError, PlantError};
 pub use figure::{Figure, FigureError, Leg};
 pub use foot_planter::{FootPlanter, FootPlanterError, FootPlanterReport, FootPlanterState, LegFloor};
 pub use foothold::{FootDisplacement, FootSample, Foothold, Unplanted};
 pub use given::{ContactCurveError, ContactsError, IntervalError};
 pub use lean::Trunk;
-pub use measure::{ContactOutcome, Contacts, Measures, measure, moved};
+pub use measure::{ContactOutcome, Contacts, Measures, Peak, measure, moved};
 pub use options::{PlantOptionError, PlantOptions};
 pub use plan::{Plan, walk_heading};
 pub use planner::{FootFrame, Planted};
+pub use report::PlantReport;
 pub use search::FootholdSearch;
 pub use sole::Sole;
 pub use stance::Stance;

@@ -13,7 +13,7 @@ use super::{
     problem::{self, Solution},
     round::Rounds,
 };
-use crate::{Pose, ground::Ground, math, motion::Clip};
+use crate::ground::Ground;
 
 /// All decisions of planting a clip, for each sample.
 #[derive(Clone, Debug)]
@@ -34,38 +34,7 @@ pub struct Plan {
     pub per_key: usize,
 }
 
-/// Least sample rate of the analysis, in hertz.
-const SAMPLE_RATE: f32 = 60.0;
-
 impl Plan {
-    /// Plans `clip` for `figure` on `ground` with `rate` keys per second, from 1 to 1000.
-    ///
-    /// `repeat` is the number of rounds of a clip that walks on the spot. `None` makes 1 to 12 rounds, enough to travel
-    /// about 4 m.
-    ///
-    /// # Errors
-    ///
-    /// An option or the rate is outside its range, the clip is too long, a leg's position overflows `f32`, or there is no
-    /// ground below the walk.
-    pub fn new(
-        figure: &Figure,
-        rest: &Pose,
-        clip: &Clip,
-        ground: &dyn Ground,
-        settings: &PlantOptions,
-        rate: f32,
-        repeat: Option<u32>,
-    ) -> Result<Self, PlanError> {
-        settings.check()?;
-        if !(1.0..=1000.0).contains(&rate) {
-            return Err(PlanError::Rate(rate));
-        }
-        let per_key = math::ceil(SAMPLE_RATE / rate) as usize;
-        let step = 1.0 / (rate * per_key as f32);
-        let analysis = ClipAnalysis::new(figure, clip, rest, step, per_key, repeat)?;
-        Self::from_analysis(figure, analysis, ground, settings)
-    }
-
     /// Plans a clip that is already analysed, with contacts from the caller if it has some ([`ClipAnalysis::set_contacts`]).
     ///
     /// # Errors

@@ -42,28 +42,31 @@ impl Banded {
     /// Computes the Cholesky factors of the matrix with its diagonal raised by `damping` times `scales`. `false` if it is not
     /// positive definite.
     pub fn factor(&self, damping: f64, scales: &[f64], factors: &mut Vec<f64>) -> bool {
-        let w = self.width;
+        let (w, n) = (self.width, self.right.len());
         factors.clone_from(&self.matrix);
-        for (i, scale) in scales.iter().enumerate() {
-            let first = (i + 1).saturating_sub(w);
-            let (done, row) = factors.split_at_mut(i * w);
-            let row = &mut row[..w];
-            // Index of the unknown j in its row.
-            let at = |j: usize| w - 1 + j - i;
-            row[w - 1] += damping * scale;
-            for j in first..i {
-                let other = &done[j * w..(j + 1) * w];
-                let from = first.max((j + 1).saturating_sub(w));
-                let count = j - from;
-                let sum = dot(&row[at(from)..at(from) + count], &other[w - 1 - count..w - 1]);
-                row[at(j)] = (row[at(j)] - sum) / other[w - 1];
-            }
-            let part = &row[at(first)..w - 1];
-            let pivot = row[w - 1] - dot(part, part);
+        let mut column = alloc::vec![0.0; w];
+        for k in 0..n {
+            let below = (n - k).min(w) - 1;
+            let (done, rest) = factors.split_at_mut((k + 1) * w);
+            let diagonal = &mut done[(k + 1) * w - 1];
+            // Unknowns to the left were taken off the diagonal with their columns.
+            let pivot = *diagonal + damping * scales[k];
             if pivot.is_nan() || pivot <= 0.0 {
                 return false;
             }
-            row[w - 1] = math::sqrt(pivot);
+            *diagonal = math::sqrt(pivot);
+            let inverse = 1.0 / *diagonal;
+            for (i, row) in rest.chunks_exact_mut(w).take(below).enumerate() {
+                row[w - 2 - i] *= inverse;
+                column[i] = row[w - 2 - i];
+            }
+            // Takes the column's products off the triangle below it: rows are independent of each other.
+            for (i, row) in rest.chunks_exact_mut(w).take(below).enumerate() {
+                let by = column[i];
+                for (x, l) in row[w - 1 - i..].iter_mut().zip(&column[..=i]) {
+                    *x -= by * l;
+                }
+            }
         }
         true
     }

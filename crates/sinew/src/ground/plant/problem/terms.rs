@@ -218,22 +218,33 @@ impl Problem<'_> {
         let weight = 1.0 / (tolerance * tolerance);
         for plane in model.planes {
             let (i, leg) = (plane.sample, plane.leg);
-            let (place, by) = self.place(state, i, leg, plane.offset[0]);
-            if !plane.half {
-                let off = place.dot(plane.normal) - plane.least;
-                if off < 0.0 {
-                    sink(&self.row(i, leg, plane.normal, &by, 1.0), off, weight, 0.5 * weight * off * off);
-                }
+            // Most are satisfied, and ask for no derivatives.
+            let off = self.beyond(state, plane);
+            if off >= 0.0 {
                 continue;
             }
-            let (next, next_by) = self.place(state, i + 1, leg, plane.offset[1]);
-            let off = (0.5 * (place + next)).dot(plane.normal) - plane.least;
-            if off < 0.0 {
-                let mut row = [(0, 0.0); 2 * (3 + ANGLES)];
-                row[..3 + ANGLES].copy_from_slice(&self.row(i, leg, plane.normal, &by, 0.5));
-                row[3 + ANGLES..].copy_from_slice(&self.row(i + 1, leg, plane.normal, &next_by, 0.5));
-                sink(&row, off, weight, 0.5 * weight * off * off);
+            let share = if plane.half { 0.5 } else { 1.0 };
+            let mut row = [(0, 0.0); 2 * (3 + ANGLES)];
+            let (this, next) = row.split_at_mut(3 + ANGLES);
+            let (_, by) = self.place(state, i, leg, plane.offset[0]);
+            this.copy_from_slice(&self.row(i, leg, plane.normal, &by, share));
+            if plane.half {
+                let (_, by) = self.place(state, i + 1, leg, plane.offset[1]);
+                next.copy_from_slice(&self.row(i + 1, leg, plane.normal, &by, share));
             }
+            let row = if plane.half { &row[..] } else { &row[..3 + ANGLES] };
+            sink(row, off, weight, 0.5 * weight * off * off);
         }
+    }
+
+    /// Distance of a plane's point on the free side.
+    fn beyond(&self, state: &State, plane: &Plane) -> f64 {
+        let at = |k: usize| {
+            let (i, posed) = (plane.sample + k, self.posed(state, plane.sample + k, plane.leg));
+            let hip = self.legs[plane.leg][i].hip + self.hips_at(state, i);
+            hip + posed.ankle + posed.turn * plane.offset[k]
+        };
+        let place = if plane.half { 0.5 * (at(0) + at(1)) } else { at(0) };
+        place.dot(plane.normal) - plane.least
     }
 }

@@ -109,28 +109,18 @@ pub fn plant_clip(
     let mut rate = key_rate(clip);
     loop {
         let mut analysis = ClipAnalysis::at_rate(figure, rest, clip, options, rate)?;
-        let given = analysis.clone();
+        let seconds = analysis.cycle * analysis.cycles as f32;
+        let mut before = Before::new(&analysis);
         let stride = fit_stride(figure, &search, options.stride, &mut analysis);
-        let mut plan = Plan::from_analysis(figure, analysis, ground, settings)?;
-        let mut planted = plan.bake(figure, clip, rest, &*name)?;
-        let uneven = |plan: &Plan, planted: &PlantedClip, rate: f32| {
-            let seconds = plan.analysis.cycle * plan.analysis.cycles as f32;
-            let halfway = plan.halfway(figure, planted, rest, &search, MAX_CLIP * figure.height());
-            (halfway.sag > MAX_SAG * figure.height() || halfway.clips)
-                && 2.0 * rate <= RATES[1]
-                && options.allows(clip, seconds, 2.0 * rate).is_ok()
-        };
-        // Samples between keys are planned as well, and become keys first.
-        while plan.per_key % 2 == 0 && uneven(&plan, &planted, rate) {
-            rate *= 2.0;
-            plan.per_key /= 2;
-            planted = plan.bake(figure, clip, rest, &*name)?;
-        }
-        if uneven(&plan, &planted, rate) {
+        let plan = Plan::from_analysis(figure, analysis, ground, settings)?;
+        let planted = plan.bake(figure, clip, rest, &*name)?;
+        let halfway = plan.halfway(figure, &planted, rest, &search, MAX_CLIP * figure.height());
+        let even = halfway.sag <= MAX_SAG * figure.height() && !halfway.clips;
+        if !even && 2.0 * rate <= RATES[1] && options.allows(clip, seconds, 2.0 * rate).is_ok() {
+            // Contacts are found anew as well: by speeds over a key to either side.
             rate *= 2.0;
             continue;
         }
-        let mut before = Before::new(&given, plan.per_key);
         let base: Vec<f32> = plan.base.iter().copied().step_by(plan.per_key).collect();
         let floor = plan.analysis.floor(&ContactLimits::new(figure, settings));
         before.raise(&search, base.first().copied().unwrap_or(floor), floor);
@@ -202,7 +192,8 @@ impl ClipAnalysis {
 }
 
 impl Before {
-    fn new(analysis: &ClipAnalysis, by: usize) -> Self {
+    fn new(analysis: &ClipAnalysis) -> Self {
+        let by = analysis.per_key;
         let feet = analysis.feet.iter().map(|f| f.samples.iter().copied().step_by(by).collect()).collect();
         let pelvis = analysis.pelvis.iter().copied().step_by(by).collect();
         Self { raise: 0.0, feet, pelvis, base: Vec::new() }

@@ -17,9 +17,10 @@ use sinew_files::{
 
 use crate::Outcome;
 
-/// Clips longer than this are not planted here, in seconds: planting takes up to 30 ms for each, and a run has thousands of
+/// Clips longer than this are not planted here, in seconds: planting takes up to 30 ms for each,
+/// rounds included, and a run has thousands of
 /// cases.
-const LONGEST: f32 = 20.0;
+const LONGEST: f32 = 10.0;
 
 /// Slope of the ground along Z, in radians.
 const SLOPE: f32 = 0.2;

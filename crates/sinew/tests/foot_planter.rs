@@ -614,3 +614,103 @@ fn a_state_of_another_foot_planter_is_refused() {
     }
     assert_eq!(pose.locals(), rest.locals());
 }
+
+/// A ledge of half a metre, from which a hill of 0.2 m per metre goes down.
+struct Ledge;
+
+impl Ground for Ledge {
+    fn cast_sphere(&self, from: Vec3, radius: f32, way: Vec3, reach: f32, filter: &Filter) -> Option<Hit> {
+        let level = Plane::level(0.5);
+        let below = Plane { point: Vec3::ZERO, normal: Vec3::new(0.0, 1.0, HILL).normalize() };
+        let upper = level.cast_sphere(from, radius, way, reach, filter).filter(|hit| hit.point.z < 0.0);
+        upper.or_else(|| below.cast_sphere(from, radius, way, reach, filter).filter(|hit| hit.point.z >= 0.0))
+    }
+}
+
+#[test]
+fn a_jump_off_a_ledge_is_the_animation_and_lands_without_a_leap() {
+    let (legs, rest) = figure::figure();
+    const RATE: f32 = 60.0;
+    for look_ahead in [0.0, 0.3] {
+        let mut planter = planter(&legs);
+        planter.set_look_ahead(look_ahead).unwrap();
+        let (mut feet, mut pose) = (planter.state(), rest.clone());
+        // Bent legs, one foot before the other; the jump takes 0.5 s and a metre.
+        let mut given = rest.clone();
+        figure::walk(&legs, &rest, 0.05, &mut given);
+        let flight = 1.0..1.5;
+        let place = |time: f32| {
+            let s = ((time - flight.start) / (flight.end - flight.start)).clamp(0.0, 1.0);
+            let z = s - 0.4;
+            // The character controller's capsule stands on the ground under its middle.
+            let ground = 0.5 + s * (-HILL * 0.6 - 0.5);
+            placed(Affine3::from_translation(Vec3::new(0.0, ground + 1.2 * s * (1.0 - s), z)))
+        };
+        let mut last: Option<Pose> = None;
+        let mut fastest = 0.0f32;
+        for frame in 0..180 {
+            let time = frame as f32 / RATE;
+            feet.set_grounded(!flight.contains(&time));
+            let mut asked = 0;
+            let sample = |later: f32, pose: &mut Pose| {
+                asked += 1;
+                pose.copy_from(&given);
+                place(time + later)
+            };
+            let report = planter.step_with(&mut feet, &Ledge, &mut pose, 1.0 / RATE, sample).unwrap();
+            if (flight.start + 0.22..flight.end).contains(&time) {
+                assert_eq!((report.raise, report.standing, asked), (0.0, 0, 1), "{time} s");
+                for joint in rest.skeleton().joints() {
+                    assert_eq!(pose.local(joint), given.local(joint), "{time} s, {joint}");
+                }
+            }
+            let stands = !(flight.start..flight.end + 0.15).contains(&time);
+            if stands && frame > 0 {
+                assert_eq!(report.standing, 2, "{time} s");
+                for leg in legs.legs() {
+                    let world = place(time);
+                    let heel = pose.model(leg.foot).transform_point3(leg.sole.heel);
+                    let heel = world.world_from_model().transform_point3(heel);
+                    let ground = if heel.z < 0.0 { 0.5 } else { -HILL * heel.z };
+                    assert!(
+                        (heel.y - ground).abs() < 2e-3,
+                        "{look_ahead}, {time} s: {heel}, ground {ground}"
+                    );
+                }
+            }
+            if let Some(last) = &last {
+                for joint in rest.skeleton().joints() {
+                    let turn =
+                        sinew::math::angle_between(last.local(joint).rotation, pose.local(joint).rotation);
+                    fastest = fastest.max(turn * RATE);
+                }
+            }
+            last = Some(pose.clone());
+        }
+        // The animation stands still. The hill turns feet by 0.2 rad, and one foot is 5 cm lower.
+        assert!(fastest > 0.1 && fastest < 6.0, "{look_ahead}: {fastest} rad/s");
+    }
+}
+
+#[test]
+fn a_hop_shorter_than_the_fade_turns_back() {
+    let (legs, rest) = figure::figure();
+    let planter = planter(&legs);
+    let (mut feet, mut pose) = (planter.state(), rest.clone());
+    let mut given = rest.clone();
+    figure::walk(&legs, &rest, 0.05, &mut given);
+    let mut last: Option<Vec3> = None;
+    for frame in 0..90 {
+        feet.set_grounded(!(40..43).contains(&frame));
+        let sample = |_: f32, pose: &mut Pose| {
+            pose.copy_from(&given);
+            Placement::IDENTITY
+        };
+        planter.step_with(&mut feet, &hill(), &mut pose, 1.0 / 60.0, sample).unwrap();
+        let ankle = pose.position(legs.legs()[0].foot);
+        // The hill moves the foot by 15 cm in all: an eighth of it a frame.
+        assert!(last.is_none_or(|last| last.distance(ankle) < 0.02), "{frame}: {last:?} to {ankle}");
+        last = Some(ankle);
+    }
+    assert_eq!([feet.stands(0), feet.stands(1)], [true; 2]);
+}

@@ -31,6 +31,9 @@ impl FootPlanter {
     ) -> Result<(), FootPlanterError> {
         self.knows(feet)?;
         self.fits(pose)?;
+        if feet.presence.in_air() {
+            return Ok(());
+        }
         let place = self.place(placement);
         // Results count from the next tick on, so casts are due once per tick. Given ticks tell whether the coming step has
         // one; otherwise the last time step predicts it.

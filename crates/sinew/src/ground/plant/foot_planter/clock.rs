@@ -146,6 +146,9 @@ impl FootPlanter {
     /// frames off the ticks, it is off by a centimetre and more at sharp bends of the animation.
     pub fn next_tick(&self, feet: &FootPlanterState, dt: f32) -> Option<f32> {
         let known = feet.known.count;
+        if feet.presence.in_air() {
+            return None;
+        }
         if !feet.started {
             return (known <= self.ahead).then_some(known as f32 * BEAT);
         }
@@ -265,6 +268,8 @@ impl FootPlanter {
                     ((state.foot.track.at(age), given), feet.body.at(age).ankle)
                 }
             };
+            // Feet of a figure in the air let go.
+            let given = if feet.presence.grounded { given } else { Some(0.0) };
             state.foot.ticks.push(sole, body, given, &m);
             state.foot.advance(h, settings, &m);
         }

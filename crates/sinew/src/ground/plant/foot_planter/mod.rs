@@ -9,6 +9,7 @@ mod foot;
 mod measures;
 mod offset;
 mod place;
+mod presence;
 mod sampled;
 mod show;
 mod spring;
@@ -28,6 +29,7 @@ pub use floor::LegFloor;
 use foot::Foot;
 use measures::Measures;
 use place::Place;
+use presence::Presence;
 use spring::Spring;
 use track::Track;
 
@@ -165,6 +167,8 @@ pub struct FootPlanterState {
     /// Ticks given for the coming steps.
     known: Known,
     started: bool,
+    /// Share of planting that shows.
+    presence: Presence,
 }
 
 /// State of a leg.
@@ -223,6 +227,7 @@ impl FootPlanter {
             last: 0.0,
             known: Known::new(count),
             started: false,
+            presence: Presence::default(),
         }
     }
 
@@ -323,7 +328,15 @@ impl FootPlanter {
         feet.pending += dt;
         if !feet.started || feet.pending >= LEAST {
             let dt = core::mem::take(&mut feet.pending).min(LONGEST);
+            feet.presence.advance(dt);
+            if feet.presence.in_air() {
+                feet.reset();
+                return Ok(FootPlanterReport::default());
+            }
             self.advance(feet, pose, &place, dt);
+        }
+        if feet.presence.in_air() {
+            return Ok(FootPlanterReport::default());
         }
         self.show(feet, pose, &place)
     }
@@ -363,7 +376,7 @@ impl FootPlanterState {
     }
 
     /// Forgets the past motion, for example after a teleport. The next step starts on the ground that the next
-    /// [`FootPlanter::sense`] finds, at any height. Contacts and influences set by the caller stay.
+    /// [`FootPlanter::sense`] finds, at any height. Contacts, influences and the ground ([`FootPlanterState::set_grounded`]) set by the caller stay.
     pub fn reset(&mut self) {
         for leg in &mut self.legs {
             (leg.foot, leg.hinge) = (Foot::default(), Vec3::ZERO);

@@ -32,6 +32,7 @@ impl FootPlanter {
         let since = feet.phase.max(0.0);
         feet.frames.clear();
         let mut standing = 0;
+        let share = feet.presence.share();
         for (i, leg) in figure.legs.iter().enumerate() {
             let m = self.measures(i, place);
             let model = leg.sample(pose, Vec3::ZERO);
@@ -74,7 +75,7 @@ impl FootPlanter {
                 },
                 clip_line: model.ankle - model.hip,
                 weight,
-                influence: state.influence,
+                influence: state.influence * share,
             });
         }
         let ease = EASE * scale;
@@ -82,7 +83,7 @@ impl FootPlanter {
         let level = soft_least(level.value.y, high, ease);
         // Reach decides over the knee's range.
         let level = soft_least(-soft_least(-level, -low, ease), high, ease);
-        let raise = level - place.floor;
+        let raise = (level - place.floor) * share;
         for ((leg, frame), state) in figure.legs.iter().zip(&mut feet.frames).zip(&feet.legs) {
             // A foot in the air under a low body comes down with it, so that the knee stays within its range.
             let [folds, clear] = state.room;

@@ -191,19 +191,31 @@ fn knees_bend_as_they_should_and_never_pop() {
 }
 
 #[test]
-fn the_right_hand_waves_above_the_shoulder() {
+fn arms_swing_against_the_legs_below_the_shoulders() {
     let frames = Frames::new();
-    let raised: Vec<usize> = (0..frames.times.len())
-        .filter(|&k| frames.place(k, "hand.R").y > frames.place(k, "upper_arm.R").y + 0.15)
-        .collect();
-    let seconds = raised.len() as f64 / 30.0;
-    assert!((1.5..3.5).contains(&seconds), "raised for {seconds} s");
-    // Relative to the elbow the hand goes from side to side.
-    let x: Vec<f64> =
-        raised.iter().map(|&k| frames.place(k, "hand.R").x - frames.place(k, "forearm.R").x).collect();
-    let turns = x.windows(3).filter(|w| (w[1] - w[0]) * (w[2] - w[1]) < 0.0).count();
-    assert!(turns >= 5, "{turns} turns of the hand");
-    assert!(raised.iter().all(|&k| frames.place(k, "hand.L").y < 1.2), "the left one does not");
+    for side in ["L", "R"] {
+        let reach = |k: usize, from: &str, to: &str| {
+            let at = |name: &str| frames.place(k, &format!("{name}.{side}"));
+            at(to) - at(from)
+        };
+        // The pelvis turns and lists, so that the hip is the leg's own origin, as the shoulder is the arm's.
+        let (mut swings, mut sum) = ([f64::MAX, f64::MIN], [0.0; 3]);
+        for k in 0..frames.times.len() {
+            let (arm, leg) = (reach(k, "upper_arm", "hand"), reach(k, "thigh", "foot"));
+            assert!(arm.y < -0.4, "{side}: the hand is {} m above the shoulder", arm.y);
+            swings = [swings[0].min(arm.z), swings[1].max(arm.z)];
+            for (sum, of) in sum.iter_mut().zip([arm.z * leg.z, arm.z * arm.z, leg.z * leg.z]) {
+                *sum += of;
+            }
+        }
+        let correlation = sum[0] / (sum[1] * sum[2]).sqrt();
+        eprintln!(
+            "{side}: hand from {:.2} to {:.2} m ahead, correlation {correlation:.2}",
+            swings[0], swings[1]
+        );
+        assert!(correlation < -0.5, "{side}: arm and leg correlate by {correlation}");
+        assert!(swings[0] < -0.05 && swings[1] > 0.15, "{side}: the hand swings from {swings:?} m");
+    }
 }
 
 #[test]

@@ -51,6 +51,8 @@ pub enum Look {
     Full,
     /// As thin grey lines.
     Faint,
+    /// As thin grey lines in the outline of the skin.
+    Ghost,
 }
 
 /// Bounding rectangle in a view's plane, in metres.
@@ -243,7 +245,12 @@ impl Figure {
 
     /// Draws a pose. `height` is the figure's in metres, and sets the thickness of the bones.
     pub fn draw(&self, canvas: &mut Canvas, pose: &Pose, view: &View, look: Look, height: f32) {
-        if look == Look::Faint {
+        if look != Look::Full {
+            if look == Look::Ghost {
+                let flesh = self.flesh_of(pose, view, |_| true);
+                canvas.stroke(flesh.clone(), style::tint(style::BEFORE, 0.85), 2.4);
+                canvas.fill(flesh, style::PAPER);
+            }
             let mut path = Path::default();
             for bone in &self.bones {
                 if let Some(from) = bone.from {
@@ -281,9 +288,18 @@ impl Figure {
     }
 
     fn flesh(&self, canvas: &mut Canvas, pose: &Pose, view: &View, side: Option<Side>) {
+        let flesh = self.flesh_of(pose, view, |s| s == side);
+        let color = style::body(side);
+        // The rim keeps limbs of the same tint apart.
+        canvas.stroke(flesh.clone(), style::tint(color, 0.45), 2.0);
+        canvas.fill(flesh, style::tint(color, 0.22));
+    }
+
+    /// Outlines of the skin of some sides.
+    fn flesh_of(&self, pose: &Pose, view: &View, of: impl Fn(Option<Side>) -> bool) -> Path {
         let mut flesh = Path::default();
         let mut outlines: Vec<(JointId, Vec<Point>)> = Vec::new();
-        for skin in self.skins.iter().filter(|s| s.side == side) {
+        for skin in self.skins.iter().filter(|s| of(s.side)) {
             let frame = pose.model(skin.joint);
             let points = skin.points.iter().map(|&p| view.project(frame.transform_point3(p)));
             let outline = hull(points.collect());
@@ -295,10 +311,7 @@ impl Figure {
             }
             outlines.push((skin.joint, outline));
         }
-        let color = style::body(side);
-        // The rim keeps limbs of the same tint apart.
-        canvas.stroke(flesh.clone(), style::tint(color, 0.45), 2.0);
-        canvas.fill(flesh, style::tint(color, 0.22));
+        flesh
     }
 
     fn solid_bones(&self, canvas: &mut Canvas, pose: &Pose, view: &View, side: Option<Side>, height: f32) {

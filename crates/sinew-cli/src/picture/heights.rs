@@ -59,11 +59,11 @@ pub fn draw(picture: &Picture<'_>, scene: &Scene, canvas: &mut Canvas, top: f32)
     let heading =
         format!("Height of each foot (the lower of heel and ball) above the ground, {}", axes.unit.name);
     canvas.text([style::MARGIN, top + 22.0], Anchor::Left, &heading, style::HEADING);
-    if scene.frames().nth(1).is_some() {
-        let text = "dashed: the moments shown above";
-        let right = style::WIDTH as f32 - style::MARGIN;
-        canvas.text([right, top + 22.0], Anchor::Right, text, style::TICK);
-    }
+    let contact = feet.iter().any(|f| !f.contacts.is_empty()).then_some("shaded: in contact");
+    let moments = scene.frames().nth(1).is_some().then_some("dashed: the moments shown above");
+    let key: Vec<_> = contact.into_iter().chain(moments).collect();
+    let right = style::WIDTH as f32 - style::MARGIN;
+    canvas.text([right, top + 22.0], Anchor::Right, &key.join("; "), style::TICK);
     let h = plot_height(feet.len());
     let x = style::MARGIN + NUMBERS;
     for (k, foot) in feet.iter().enumerate() {
@@ -139,7 +139,7 @@ fn plot(
     let (min, max) = shown(scene, &foot.height_before);
     if min < lo || max > hi {
         let in_unit = |metres: f32| format!("{:.0}", metres * per).replace('-', "\u{2212}");
-        let text = format!("before: {} to {} {}", in_unit(min), in_unit(max), axes.unit.name);
+        let text = format!("grey: before, from {} to {} {}", in_unit(min), in_unit(max), axes.unit.name);
         canvas.text([room.right(), line], Anchor::Right, &text, style::TICK);
     }
 }

@@ -60,13 +60,10 @@ impl Picture<'_> {
             entries.push((Swatch::Area(style::EARTH), "ground, cut along the walk"));
         }
         if !self.casts.is_empty() {
-            entries.push((Swatch::Cast(style::role(ShapeRole::Ray)), "cast"));
+            entries.push((Swatch::Cast(style::role(ShapeRole::Ray)), "search for a foothold"));
         }
         if self.feet.iter().any(|f| f.ankle.is_some()) {
             entries.push((Swatch::Dashes(style::MUTED, 2.0), "path of an ankle"));
-        }
-        if self.feet.iter().any(|f| !f.contacts.is_empty()) {
-            entries.push((Swatch::Area(style::tint(style::MUTED, 0.22)), "in contact"));
         }
         entries
     }

@@ -192,7 +192,9 @@ impl Scene {
             canvas.set_clip(Some(room));
             let surface = self.ground(picture, canvas, &view, stage, &room);
             for &i in &stage.frames {
-                picture.figure.draw(canvas, &picture.before[i], &view, Look::Faint, self.figure);
+                if !self.is_hidden(picture, stage, i) {
+                    picture.figure.draw(canvas, &picture.before[i], &view, Look::Ghost, self.figure);
+                }
             }
             self.casts(picture, canvas, &view, &room);
             for &i in &stage.frames {
@@ -219,6 +221,23 @@ impl Scene {
                 None => pose::scale_bar(canvas, stage.view.scale, self.figure, right, bottom + 48.0),
             }
         }
+    }
+
+    /// Whether the figure before planting at a frame is left out. A walk whose strides are fitted to stairs falls behind the
+    /// clip: behind another moment's planted figure, a figure before planting looks like a part of it.
+    fn is_hidden(&self, picture: &Picture<'_>, stage: &Stage, frame: usize) -> bool {
+        let span = |pose| {
+            let extent = picture.figure.extent(pose, &stage.view);
+            (extent.lo[0], extent.hi[0])
+        };
+        let (lo, hi) = span(&picture.before[frame]);
+        let overlap = |i: usize| {
+            let (a, b) = span(&picture.after[i]);
+            hi.min(b) - lo.max(a)
+        };
+        let most = 0.25 * (hi - lo);
+        let near = overlap(frame) > 3.0 * most;
+        !near && stage.frames.iter().any(|&i| i != frame && overlap(i) > most)
     }
 
     /// Fills the ground and returns its surface.

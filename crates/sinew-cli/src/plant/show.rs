@@ -104,7 +104,7 @@ pub fn picture(
         report.before.mean_slide * 1e3,
         report.planted_share() * 100.0
     )];
-    notes.extend(analysis.notes.iter().cloned());
+    notes.extend(analysis.notes.iter().map(|note| sentence(note)));
     let figure = Figure::of_model(model, bind, Some(body));
     Picture {
         title: if task.clip.name().is_empty() {
@@ -124,4 +124,15 @@ pub fn picture(
         casts: &casts,
     }
     .draw()
+}
+
+/// A note of the report as a sentence of its own.
+fn sentence(note: &str) -> String {
+    let mut letters = note.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    let mut sentence: String = first.chain(letters).collect();
+    if !sentence.ends_with('.') {
+        sentence.push('.');
+    }
+    sentence
 }

@@ -1,4 +1,4 @@
-//! Sample character, made by code: a mannequin that walks four strides, from standing to standing, and waves.
+//! Sample character, made by code: a mannequin that walks four strides, from standing to standing.
 //!
 //! Its legs follow keyed goals by inverse kinematics, which is baked; its arms have rotation keys. The command plants it if
 //! no file is given. Each call makes the same bytes.
@@ -6,8 +6,8 @@
 mod body;
 mod curve;
 mod gait;
-mod gesture;
 mod skin;
+mod upper_body;
 mod walk;
 
 use crate::{

@@ -11,17 +11,17 @@ use sinew::{
 use super::{
     body::{Body, HIPS},
     gait::{END, FootKeys, PelvisKeys},
-    gesture::GestureKeys,
+    upper_body::UpperBodyKeys,
 };
 use crate::build::BuildError;
 
 /// Frames per second.
 const RATE: f32 = 30.0;
 
-/// Bakes the clip: four strides along +Z, from standing to standing, with a wave.
+/// Bakes the clip: four strides along +Z, from standing to standing.
 pub(super) fn walk(body: &Body) -> Result<Clip, BuildError> {
     let feet = [FootKeys::new(0)?, FootKeys::new(1)?];
-    let (pelvis, gesture) = (PelvisKeys::new()?, GestureKeys::new()?);
+    let (pelvis, upper_body) = (PelvisKeys::new()?, UpperBodyKeys::new()?);
     let leg = |side: usize| TwoBone::new(&body.skeleton, body.thigh[side], body.shin[side], body.foot[side]);
     let legs = [leg(0)?, leg(1)?];
     let mut pose = Pose::rest(&body.skeleton);
@@ -33,7 +33,7 @@ pub(super) fn walk(body: &Body) -> Result<Clip, BuildError> {
         pose.set_translation(body.hips, Vec3::Y * HIPS + hips.offset);
         let lean = math::mul(math::axis_angle(Vec3::X, hips.tilt), math::axis_angle(Vec3::Z, hips.list));
         pose.set_rotation(body.hips, math::mul(math::axis_angle(Vec3::Y, hips.yaw), lean));
-        gesture.apply(time, &hips, body, &mut pose);
+        upper_body.apply(time, &hips, body, &mut pose);
         pose.update();
         for (side, leg) in legs.iter().enumerate() {
             let goal = feet[side].goal(time);

@@ -13,7 +13,7 @@ use std::{
 
 use glam::Vec3;
 use sinew::{
-    Pose,
+    JointId, Pose,
     body::{RoleError, Side},
     ground::plant::{ClipOptions, Figure, PlantError, PlantOptions, Stride},
     motion::Clip,
@@ -88,7 +88,8 @@ pub fn run(args: &PlantArgs) -> Result<(), Failure> {
         (error, _) => Failure::work(error),
     })?;
 
-    let hints = model::hints(&model, &bind, figure.height(), &body);
+    let mut hints = model::hints(&model, &bind, figure.height(), &body);
+    hints.extend(assumed_soles(&figure, &model));
     write_model(&model, clip, &done, &out)?;
     if let Some(path) = args.picture() {
         save(&show::picture(&task, &done, &level, &model, &body, &bind), &path)?;
@@ -109,6 +110,18 @@ pub fn run(args: &PlantArgs) -> Result<(), Failure> {
         report::print(&task, &done, &model, &out, args, &hints)?;
     }
     Ok(())
+}
+
+/// Note about soles that the model does not tell.
+fn assumed_soles(figure: &Figure, model: &Model) -> Option<String> {
+    let name = |&joint: &JointId| format!("`{}`", lookup::shown(model.skeleton.name(joint)));
+    let feet: Vec<_> = figure.assumed_soles().iter().map(name).collect();
+    (!feet.is_empty()).then(|| {
+        format!(
+            "neither a mesh nor a joint ahead of the ankle tells the sole of {}: soles have a person's proportions",
+            feet.join(" and ")
+        )
+    })
 }
 
 /// Returns an error if an option's length is too great for this figure's legs. Options are in metres, settings in leg

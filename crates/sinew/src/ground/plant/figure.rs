@@ -137,6 +137,8 @@ pub struct Figure {
     pub(super) rest_toes: Vec<f64>,
     /// Trunk that leans up steps and slopes.
     pub(super) trunk: Option<Trunk>,
+    /// Feet whose soles are assumed from a person's proportions.
+    pub(super) assumed_soles: Vec<JointId>,
 }
 
 impl Figure {
@@ -207,6 +209,7 @@ impl Figure {
                 .collect(),
             rest_toes: soles.iter().map(|s| toe_angle(s, Vec3::Y)).collect(),
             trunk: None,
+            assumed_soles: Vec::new(),
             legs,
         })
     }
@@ -226,6 +229,11 @@ impl Figure {
     /// here: planting fails with a position influence outside 0 to 1.
     pub fn legs_mut(&mut self) -> &mut [Leg] {
         &mut self.legs
+    }
+
+    /// Feet whose soles [`Figure::of_body`] assumed from a person's proportions, as neither a mesh nor joints tell them.
+    pub fn assumed_soles(&self) -> &[JointId] {
+        &self.assumed_soles
     }
 
     /// Mean length of the legs in the rest pose, hip to ankle, in metres.

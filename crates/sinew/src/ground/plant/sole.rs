@@ -78,11 +78,35 @@ impl Sole {
     }
 
     /// Makes the sole of a figure without a mesh. `floor` is the height of the floor in the rest pose. The heel lies on it
-    /// below the ankle, the ball below the toe joint, and the tip below `end`, the end of the toes in model space. `None` if
-    /// heel and ball coincide.
-    pub fn from_joints(rest: &Pose, foot: JointId, toes: JointId, end: Vec3, floor: f32) -> Option<Self> {
+    /// below the ankle, the ball below the toe joint, and the tip below `end`, the end of the toes in model space. A foot
+    /// without a toe joint is rigid, so that it rolls over its end: its ball is at its tip. `None` if heel and ball
+    /// coincide.
+    pub fn from_joints(
+        rest: &Pose,
+        foot: JointId,
+        toes: Option<JointId>,
+        end: Vec3,
+        floor: f32,
+    ) -> Option<Self> {
         let drop = |p: Vec3| Vec3::new(p.x, floor, p.z);
-        Self::local(rest, foot, Some(toes), drop(rest.position(foot)), drop(rest.position(toes)), drop(end))
+        let ball = toes.map_or(end, |t| rest.position(t));
+        Self::local(rest, foot, toes, drop(rest.position(foot)), drop(ball), drop(end))
+    }
+
+    /// Makes the sole of a foot that is a single joint, from a person's proportions. `leg` is the leg's length in metres
+    /// and `front` the horizontal unit vector in which the figure faces in `rest`. `None` if the leg has no length, or if
+    /// the foot's frame has no inverse.
+    ///
+    /// By Drillis and Contini ("Body Segment Parameters", 1966) thigh and shin are 0.245 and 0.246 of a person's height,
+    /// the foot is 0.152 long, and the ankle 0.039 above the floor. The heel is a quarter of the foot behind the ankle,
+    /// which they do not measure; the ball is at 70 % of the foot.
+    pub fn from_proportions(rest: &Pose, foot: JointId, leg: f32, front: Vec3) -> Option<Self> {
+        const LENGTH: f32 = 0.152 / (0.245 + 0.246);
+        const ANKLE: f32 = 0.039 / (0.245 + 0.246);
+        const BEHIND: f32 = 0.25;
+        let floor = rest.position(foot) - Vec3::Y * (ANKLE * leg);
+        let along = |share: f32| floor + front * ((share - BEHIND) * LENGTH * leg);
+        Self::local(rest, foot, None, along(0.0), along(BALL_ALONG), along(1.0))
     }
 
     fn local(

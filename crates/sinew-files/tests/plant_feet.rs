@@ -1,4 +1,4 @@
-//! Feet of other kinds, planted: soles from End Sites and from proportions. Walks are made here as BVH text, and the planted
+//! Feet and legs of other kinds, planted: soles from End Sites and from proportions, and legs of more bones. Walks are made here as BVH text, and the planted
 //! clips are judged by forward kinematics in f64 that is written here.
 
 use std::{fmt::Write as _, path::Path};
@@ -27,12 +27,36 @@ const FRAMES: usize = 91;
 struct Walker {
     /// What is below an ankle, as BVH text.
     below_ankle: String,
+    more: More,
+}
+
+/// Joints of a leg besides those at hip, knee and ankle.
+#[derive(Clone, Copy, PartialEq)]
+enum More {
+    None,
+    /// Joints half-way along thigh and shin. The shin's turns about the shin, without effect on the ankle.
+    Twist,
+    /// A joint between knee and ankle that bends, as in a digitigrade leg.
+    Hock,
+}
+
+/// Lengths above and below a hock, in metres.
+const HOCK: [f64; 2] = [0.25, SHIN - 0.25];
+
+/// Flexion of the hock in the clip, in radians.
+fn hock(t: f64) -> f64 {
+    0.5 + 0.15 * (std::f64::consts::TAU * t).sin()
+}
+
+/// Twist of the shin in the clip, in radians.
+fn twist(t: f64) -> f64 {
+    0.4 * (std::f64::consts::TAU * t).cos()
 }
 
 impl Walker {
     /// A foot of one joint with an End Site.
     fn with_end(end: [f64; 3]) -> Self {
-        Self { below_ankle: end_site(end) }
+        Self { below_ankle: end_site(end), more: More::None }
     }
 
     fn text(&self) -> String {
@@ -41,12 +65,35 @@ impl Walker {
         s += "CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\n";
         s += "JOINT Head\n{\nOFFSET 0 0.7 0\nCHANNELS 3 Zrotation Xrotation Yrotation\nEnd Site\n{\nOFFSET 0 0.2 0\n}\n}\n";
         for (side, x) in [("Left", 0.1), ("Right", -0.1)] {
-            let channels = "CHANNELS 3 Zrotation Xrotation Yrotation";
-            let _ = write!(s, "JOINT {side}Hip\n{{\nOFFSET {x} 0 0\n{channels}\n");
-            let _ = write!(s, "JOINT {side}Knee\n{{\nOFFSET 0 {} 0\n{channels}\n", -THIGH);
-            let _ = write!(s, "JOINT {side}Ankle\n{{\nOFFSET 0 {} 0\n{channels}\n", -SHIN);
+            let channels = "Zrotation Yrotation Xrotation";
+            let mut joint = |name: &str, x: f64, y: f64| {
+                let _ = write!(s, "JOINT {side}{name}\n{{\nOFFSET {x} {y} 0\nCHANNELS 3 {channels}\n");
+            };
+            joint("Hip", x, 0.0);
+            match self.more {
+                More::None => {
+                    joint("Knee", 0.0, -THIGH);
+                    joint("Ankle", 0.0, -SHIN);
+                }
+                More::Twist => {
+                    joint("HipTwist", 0.0, -0.5 * THIGH);
+                    joint("Knee", 0.0, -0.5 * THIGH);
+                    joint("KneeTwist", 0.0, -0.5 * SHIN);
+                    joint("Ankle", 0.0, -0.5 * SHIN);
+                }
+                More::Hock => {
+                    joint("Knee", 0.0, -THIGH);
+                    joint("Hock", 0.0, -HOCK[0]);
+                    joint("Ankle", 0.0, -HOCK[1]);
+                }
+            }
             s += &self.below_ankle;
-            s += "}\n}\n}\n";
+            let joints = 3 + match self.more {
+                More::None => 0,
+                More::Twist => 2,
+                More::Hock => 1,
+            };
+            s += &"}\n".repeat(joints);
         }
         s += "}\n";
         let _ = write!(s, "MOTION\nFrames: {FRAMES}\nFrame Time: {}\n", 1.0 / 30.0);
@@ -54,8 +101,27 @@ impl Walker {
             let t = frame as f64 / 30.0;
             let _ = write!(s, "0 {HIPS} {} 0 0 0  0 0 0 ", SPEED * t);
             for phase in [0.0, 0.5] {
-                let [thigh, shin, foot] = leg(t + phase).map(f64::to_degrees);
-                let _ = write!(s, " 0 {thigh} 0 0 {shin} 0 0 {foot} 0");
+                let t = t + phase;
+                // Turns about X; those of joints that twist are about Y.
+                let turns: Vec<[f64; 2]> = match self.more {
+                    More::None => leg(t, SHIN, 0.0).map(|x| [x, 0.0]).into(),
+                    More::Twist => {
+                        let [thigh, shin, foot] = leg(t, SHIN, 0.0);
+                        let tau = twist(t);
+                        // The foot undoes the shin's twist.
+                        vec![[thigh, 0.0], [0.0, 0.0], [shin, 0.0], [0.0, tau], [foot, -tau]]
+                    }
+                    More::Hock => {
+                        // The line from knee to ankle is behind the bone below the knee.
+                        let h = hock(t);
+                        let (along, aside) = (HOCK[0] + HOCK[1] * h.cos(), HOCK[1] * h.sin());
+                        let [thigh, shin, foot] = leg(t, along.hypot(aside), aside.atan2(along));
+                        vec![[thigh, 0.0], [shin, 0.0], [h, 0.0], [foot - h, 0.0]]
+                    }
+                };
+                for [x, y] in turns {
+                    let _ = write!(s, " 0 {} {}", y.to_degrees(), x.to_degrees());
+                }
                 // Joints below the ankle keep their rest rotations.
                 for _ in 0..self.below_ankle.matches("CHANNELS").count() {
                     s += " 0 0 0";
@@ -76,7 +142,8 @@ fn end_site([x, y, z]: [f64; 3]) -> String {
 }
 
 /// Local rotations about X of thigh, shin and foot: the foot is level, stands for 0.6 s of each second and swings for 0.4 s.
-fn leg(t: f64) -> [f64; 3] {
+/// `calf` is the distance from knee to ankle, and `behind` the angle of that line behind the bone below the knee.
+fn leg(t: f64, calf: f64, behind: f64) -> [f64; 3] {
     let t = t.rem_euclid(1.0);
     let (z, lift) = if t < 0.6 {
         (0.3 - SPEED * t, 0.0)
@@ -90,7 +157,7 @@ fn leg(t: f64) -> [f64; 3] {
     let corner = |a: f64, b: f64| ((a * a + d * d - b * b) / (2.0 * a * d)).clamp(-1.0, 1.0).acos();
     // Angles forward from hanging; a turn about +X leads what hangs backwards.
     let line = ahead.atan2(down);
-    let (thigh, shin) = (line + corner(THIGH, SHIN), line - corner(SHIN, THIGH));
+    let (thigh, shin) = (line + corner(THIGH, calf), line - corner(calf, THIGH) + behind);
     [-thigh, thigh - shin, shin]
 }
 
@@ -218,7 +285,7 @@ fn an_end_site_gives_the_sole() {
 #[test]
 fn a_foot_of_one_joint_has_a_persons_sole() {
     // No End Site at all, one at the ankle, up, back, sideways, and barely ahead.
-    let none = Walker { below_ankle: String::new() };
+    let none = Walker { below_ankle: String::new(), more: More::None };
     let ends = [
         [0.0, 0.0, 0.0],
         [0.0, 0.2, 0.0],
@@ -254,6 +321,7 @@ fn toes_at_the_ankle_are_no_toes() {
             + "\nCHANNELS 3 Zrotation Xrotation Yrotation\n"
             + &end_site([0.0, 0.0, 0.05])
             + "}\n",
+        more: More::None,
     };
     for offset in ["0 0 0", "0 -0.07 0", "0 -0.07 1e-30"] {
         let model = toe(offset).read();
@@ -273,4 +341,32 @@ fn a_figure_of_no_size_is_an_error() {
     assert_eq!(body.legs.len(), Side::BOTH.len());
     let error = Figure::of_body(&bind, &body, &[]).unwrap_err();
     assert!(matches!(error, FigureError::NoSole { .. } | FigureError::NoLength { .. }), "{error}");
+}
+
+#[test]
+fn joints_between_hip_knee_and_ankle_keep_their_rotations() {
+    for (more, names) in [
+        (More::Twist, &["LeftHipTwist", "RightHipTwist", "LeftKneeTwist", "RightKneeTwist"][..]),
+        (More::Hock, &["LeftHock", "RightHock"]),
+    ] {
+        let model = Walker { more, ..Walker::with_end([0.0, -ANKLE, 0.18]) }.read();
+        let figure = figure(&model).unwrap();
+        let name = |j| model.skeleton.name(j);
+        let leg = &figure.legs()[0];
+        assert_eq!([name(leg.thigh), name(leg.shin), name(leg.foot)], ["LeftHip", "LeftKnee", "LeftAnkle"]);
+        check_planted(&model, &figure);
+        check_stepped(&model, &figure);
+
+        let (plan, planted, _) = plant(&model, &figure, grounds().remove(0).1);
+        let (mut given, mut after) = (Pose::rest(&model.skeleton), Pose::rest(&model.skeleton));
+        assert_eq!(plan.analysis.cycles, 1);
+        for &time in &planted.times {
+            model.clips[0].sample(plan.analysis.start + time, &mut given);
+            planted.clip.sample(time, &mut after);
+            for joint in names.iter().map(|n| model.skeleton.find(n).unwrap()) {
+                let [a, b] = [&given, &after].map(|pose| pose.local(joint).rotation);
+                assert!(a.dot(b).abs() > 1.0 - 1e-6, "{}, {time} s: {a} {b}", name(joint));
+            }
+        }
+    }
 }

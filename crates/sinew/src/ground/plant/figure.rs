@@ -16,7 +16,8 @@ use crate::{
 pub struct Leg {
     /// Joint at the hip.
     pub thigh: JointId,
-    /// Joint at the knee.
+    /// Joint at the knee. Joints between hip and knee, and between knee and ankle, keep the rotations of the clip: the parts of
+    /// the leg that they are in are solved as rigid.
     pub shin: JointId,
     /// Joint at the ankle.
     pub foot: JointId,

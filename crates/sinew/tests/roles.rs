@@ -399,3 +399,41 @@ fn deep_trees_end_in_an_error_soon() {
     // Quadratic work would take minutes.
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
 }
+
+/// Feet that are children of the root and driven by themselves, next to legs that end in the lower leg.
+#[test]
+fn a_foot_beside_its_leg_is_named_in_the_error() {
+    for ends in [false, true] {
+        let mut builder = Skeleton::builder();
+        let mut add = |name: String, parent, x, y, z| {
+            builder.add(name, parent, JointTransform::from_translation(Vec3::new(x, y, z)))
+        };
+        let root = add("Bone".into(), None, 0.0, 0.0, 0.0);
+        let mut feet = Vec::new();
+        for (side, x) in [("L", 0.3), ("R", -0.3)] {
+            let foot = add(format!("Foot.{side}"), Some(root), x, 0.1, 0.0);
+            add(format!("Foot.{side}_end"), Some(foot), 0.0, -0.05, 0.3);
+            feet.push(foot);
+        }
+        let body = add("Body".into(), Some(root), 0.0, 0.9, 0.0);
+        let hips = add("Hips".into(), Some(body), 0.0, 0.1, 0.0);
+        let chest = add("Torso".into(), Some(hips), 0.0, 0.5, 0.0);
+        add("Head".into(), Some(chest), 0.0, 0.4, 0.0);
+        for (side, x) in [("L", 0.3), ("R", -0.3)] {
+            let upper = add(format!("UpperLeg.{side}"), Some(hips), x, 0.0, 0.0);
+            let lower = add(format!("LowerLeg.{side}"), Some(upper), 0.0, -0.45, 0.02);
+            if ends {
+                add(format!("LowerLeg.{side}_end"), Some(lower), 0.0, -0.45, -0.02);
+            }
+        }
+        let (skeleton, ids) = builder.build().unwrap();
+        let bind = Pose::rest(&Arc::new(skeleton));
+        let given = RoleHints::new().with_feet([ids[feet[0]], ids[feet[1]]]);
+        for error in
+            [BodyRoles::find(&bind, &[]), BodyRoles::find_with(&bind, &given)].map(Result::unwrap_err)
+        {
+            let text = error.to_string();
+            assert!(text.contains("`Foot.L (#") && text.contains("`LowerLeg.L (#"), "{text}");
+        }
+    }
+}

@@ -163,7 +163,15 @@ impl Finder<'_> {
             }
             return Ok([left, right]);
         }
-        let legs = self.shape.legs(range)?;
+        let legs = self.shape.legs(range.clone());
+        for side in Side::BOTH {
+            if let Some((shin, foot)) = self.foot_beside_leg(side, range.clone())
+                && legs.as_ref().map_or(true, |legs| self.ends_at(&legs[side.index()], foot))
+            {
+                return Err(self.beside(side, shin, foot));
+            }
+        }
+        let legs = legs?;
         // Where one side's names contradict the shape, only the user can decide.
         for side in Side::BOTH {
             if let Some(leg) = named.0[side.index()].first()
@@ -174,6 +182,41 @@ impl Finder<'_> {
         }
         self.assign_shaped(&legs, "one of the two mirrored chains that reach the floor");
         Ok(legs)
+    }
+
+    /// The shin and the foot of a leg whose foot is beside the leg instead of below its shin, by name: it is moved by itself,
+    /// next to the end of the shin.
+    fn foot_beside_leg(&self, side: Side, range: core::ops::Range<usize>) -> Option<(JointId, JointId)> {
+        let named = |part: Part| {
+            let joints = range.clone().filter_map(|i| self.skeleton.joint_at(i));
+            joints.filter(move |&j| self.names.get(j).is_some_and(|m| m.part == part && m.side == Some(side)))
+        };
+        let shin = named(Part::Shin)
+            .find(|&s| named(Part::Thigh).any(|t| t != s && self.skeleton.is_below(s, t)))?;
+        let mut feet = named(Part::Foot);
+        let foot = feet.next()?;
+        let below = |&foot: &JointId| self.skeleton.is_below(foot, shin);
+        (!below(&foot) && !feet.any(|f| below(&f))).then_some((shin, foot))
+    }
+
+    /// Whether a leg that was found by its shape has no foot of its own, but ends where another joint is. A control joint of
+    /// an ankle is there as well, but feet have joints or ends of their own.
+    fn ends_at(&self, leg: &LegJoints, foot: JointId) -> bool {
+        const NEAR: f32 = 0.15;
+        let [thigh, ankle, foot] = [leg.thigh, leg.foot, foot].map(|j| self.shape.at(j));
+        self.skeleton.subtree(leg.foot).len() == 1
+            && (foot - ankle).length() <= NEAR * (ankle - thigh).length()
+    }
+
+    fn beside(&self, side: Side, shin: JointId, foot: JointId) -> RoleError {
+        RoleError::Unfit {
+            role: Role::Foot(side),
+            joint: label(self.skeleton, foot),
+            what: alloc::format!(
+                "it is beside the leg, not below the shin `{}`; hip, knee and ankle must be one chain",
+                label(self.skeleton, shin)
+            ),
+        }
     }
 
     fn assign_shaped(&mut self, legs: &[LegJoints; 2], foot: &'static str) {
@@ -195,6 +238,13 @@ impl Finder<'_> {
         named: &Candidates<LegJoints>,
     ) -> Result<[LegJoints; 2], RoleError> {
         let [left, right] = feet;
+        for (side, foot) in Side::BOTH.into_iter().zip(feet) {
+            if let Some((shin, beside)) = self.foot_beside_leg(side, 0..self.skeleton.len())
+                && beside == foot
+            {
+                return Err(self.beside(side, shin, foot));
+            }
+        }
         let unfit = |joint, what: &str| RoleError::Unfit {
             role: Role::Foot(Side::Right),
             joint: label(self.skeleton, joint),

@@ -17,9 +17,8 @@ use sinew_files::{
 
 use crate::Outcome;
 
-/// Clips longer than this are not planted here, in seconds: planting takes up to 30 ms for each,
-/// rounds included, and a run has thousands of
-/// cases.
+/// Clips longer than this are not planted here, in seconds: four rounds of them are planned, a second in up to 30 ms, and a
+/// run has thousands of cases.
 const LONGEST: f32 = 10.0;
 
 /// Slope of the ground along Z, in radians.

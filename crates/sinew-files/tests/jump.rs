@@ -70,10 +70,10 @@ fn a_jump_off_a_ledge_lands_without_a_leap() {
     let mut given = rest.clone();
     let (mut own, mut fastest, mut at) = (0.0f32, 0.0f32, 0);
     let (mut last, mut last_given): (Option<Pose>, Option<Pose>) = (None, None);
-    for frame in 0..frames {
+    for (frame, &air) in in_air.iter().enumerate() {
         let time = frame as f32 / RATE;
         animate(time, &mut given);
-        feet.set_grounded(!in_air[frame]);
+        feet.set_grounded(!air);
         let sample = |later: f32, pose: &mut Pose| {
             animate((time + later).max(0.0), pose);
             place(time + later)
@@ -86,7 +86,7 @@ fn a_jump_off_a_ledge_lands_without_a_leap() {
                 (fastest, at) = (speed, frame);
             }
         }
-        if frame > lands && (frame - lands) as f32 > 0.15 * RATE && !in_air[frame] {
+        if frame > lands && (frame - lands) as f32 > 0.15 * RATE && !air {
             let low = figure.legs().iter().flat_map(|leg| {
                 [leg.sole.heel, leg.sole.ball].map(|p| pose.model(leg.foot).transform_point3(p).y)
             });

@@ -9,7 +9,7 @@ use sinew::{
     body::{BodyRoles, Side},
     ground::{
         MeshGround, TriangleMesh,
-        plant::{Figure, FigureError, FootPlanter, FootholdSearch, Plan, PlantOptions, PlantedClip},
+        plant::{ClipOptions, Figure, FigureError, FootPlanter, PlantOptions, Planting, plant_clip},
         terrain::{Slope, Stairs},
     },
 };
@@ -195,25 +195,18 @@ fn figure(model: &Model) -> Result<Figure, FigureError> {
     Figure::of_body(&bind, &body, &model.skin_points(&bind))
 }
 
-fn plant(model: &Model, figure: &Figure, mesh: TriangleMesh) -> (Plan, PlantedClip, MeshGround) {
+fn plant(model: &Model, figure: &Figure, mesh: TriangleMesh) -> Planting {
     let (ground, rest) = (MeshGround::new(mesh).unwrap(), Pose::rest(&model.skeleton));
-    let (clip, settings) = (&model.clips[0], PlantOptions::default());
-    let plan = Plan::new(figure, &rest, clip, &ground, &settings, 30.0, None).unwrap();
-    let planted = plan.bake(figure, clip, &rest, "planted", |_, _| {}).unwrap();
-    (plan, planted, ground)
+    plant_clip(figure, &rest, &model.clips[0], &ground, &ClipOptions::default()).unwrap()
 }
 
 /// Plants the walk on each ground and checks that heels and balls whose contact holds are on the ground and stay.
 fn check_planted(model: &Model, figure: &Figure) {
     for (name, mesh, height) in grounds() {
-        let (plan, planted, ground) = plant(model, figure, mesh);
-        let settings = PlantOptions::default();
-        let leg = figure.leg_length();
-        let search =
-            FootholdSearch { ground: &ground, settings: &settings, leg, scale: figure.height() / 1.8 };
+        let Planting { planted, report, .. } = plant(model, figure, mesh);
         let mut pose = Pose::rest(&model.skeleton);
         let (mut contact, mut held) = (0.0, 0.0);
-        for outcome in plan.contacts(figure, &planted, &search) {
+        for outcome in &report.contacts {
             contact += outcome.time.length();
             if outcome.unplanted.is_some() {
                 continue;
@@ -357,7 +350,7 @@ fn joints_between_hip_knee_and_ankle_keep_their_rotations() {
         check_planted(&model, &figure);
         check_stepped(&model, &figure);
 
-        let (plan, planted, _) = plant(&model, &figure, grounds().remove(0).1);
+        let Planting { plan, planted, .. } = plant(&model, &figure, grounds().remove(0).1);
         let (mut given, mut after) = (Pose::rest(&model.skeleton), Pose::rest(&model.skeleton));
         assert_eq!(plan.analysis.cycles, 1);
         for &time in &planted.times {

@@ -19,8 +19,8 @@ struct Ledge {
 }
 
 impl Ground for Ledge {
-    fn cast_sphere(&self, from: Vec3, radius: f32, way: Vec3, reach: f32, filter: &Filter) -> Option<Hit> {
-        let cast = |height: f32| Plane::level(height).cast_sphere(from, radius, way, reach, filter);
+    fn cast_ray(&self, from: Vec3, way: Vec3, reach: f32, filter: &Filter) -> Option<Hit> {
+        let cast = |height: f32| Plane::level(height).cast_ray(from, way, reach, filter);
         cast(self.height)
             .filter(|hit| hit.point.z < 0.0)
             .or_else(|| cast(0.0).filter(|hit| hit.point.z >= 0.0))

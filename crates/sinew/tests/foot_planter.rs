@@ -27,10 +27,6 @@ impl Ground for Nothing {
     fn cast_ray(&self, _: Vec3, _: Vec3, _: f32, _: &Filter) -> Option<Hit> {
         None
     }
-
-    fn cast_sphere(&self, _: Vec3, _: f32, _: Vec3, _: f32, _: &Filter) -> Option<Hit> {
-        None
-    }
 }
 
 fn placed(world: Affine3) -> Placement {
@@ -156,10 +152,6 @@ impl Ground for Steps {
         let point = origin.with_y(Self::height(origin.z));
         let distance = origin.y - point.y;
         (0.0..=reach).contains(&distance).then_some(Hit { distance, point, normal: Vec3::Y, groups: 1 })
-    }
-
-    fn cast_sphere(&self, _: Vec3, _: f32, _: Vec3, _: f32, _: &Filter) -> Option<Hit> {
-        None
     }
 }
 
@@ -619,11 +611,11 @@ fn a_state_of_another_foot_planter_is_refused() {
 struct Ledge;
 
 impl Ground for Ledge {
-    fn cast_sphere(&self, from: Vec3, radius: f32, way: Vec3, reach: f32, filter: &Filter) -> Option<Hit> {
+    fn cast_ray(&self, from: Vec3, way: Vec3, reach: f32, filter: &Filter) -> Option<Hit> {
         let level = Plane::level(0.5);
         let below = Plane { point: Vec3::ZERO, normal: Vec3::new(0.0, 1.0, HILL).normalize() };
-        let upper = level.cast_sphere(from, radius, way, reach, filter).filter(|hit| hit.point.z < 0.0);
-        upper.or_else(|| below.cast_sphere(from, radius, way, reach, filter).filter(|hit| hit.point.z >= 0.0))
+        let upper = level.cast_ray(from, way, reach, filter).filter(|hit| hit.point.z < 0.0);
+        upper.or_else(|| below.cast_ray(from, way, reach, filter).filter(|hit| hit.point.z >= 0.0))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use glam::{DVec3, Vec3};
 use sinew::ground::{
-    Filter, Ground, MeshGround, TriangleMesh,
+    Filter, Ground, Hit, MeshGround, Plane, TriangleMesh,
     terrain::{Flight, Rough, Stairs},
 };
 
@@ -319,4 +319,53 @@ fn the_order_of_triangles_does_not_matter() {
         let cast = |g: &MeshGround| g.cast_ray(*p + Vec3::Y, Vec3::NEG_Y, 9.0, &Filter::ALL);
         assert_eq!(cast(&ground), cast(&other));
     }
+}
+
+/// A ground that casts rays alone.
+struct Rays<'a>(&'a dyn Ground);
+
+impl Ground for Rays<'_> {
+    fn cast_ray(&self, origin: Vec3, direction: Vec3, reach: f32, filter: &Filter) -> Option<Hit> {
+        self.0.cast_ray(origin, direction, reach, filter)
+    }
+}
+
+#[test]
+fn a_ground_of_rays_casts_spheres_too() {
+    // On planes as the plane itself does.
+    for normal in [Vec3::Y, Vec3::new(0.3, 1.0, -0.5), Vec3::new(-1.0, 0.8, 0.1)] {
+        let plane = Plane { point: Vec3::new(0.2, 0.4, 0.1), normal: normal.normalize() };
+        for way in [Vec3::NEG_Y, Vec3::new(0.3, -1.0, 0.2).normalize()] {
+            for reach in [1.0, 3.0] {
+                let from = Vec3::new(0.3, 2.0, -0.2);
+                let exact = plane.cast_sphere(from, 0.15, way, reach, &Filter::ALL);
+                let found = Rays(&plane).cast_sphere(from, 0.15, way, reach, &Filter::ALL);
+                assert_eq!(exact.is_some(), found.is_some(), "{normal} {way} {reach}");
+                if let (Some(exact), Some(found)) = (exact, found) {
+                    assert!((exact.distance - found.distance).abs() < 1e-5, "{exact:?} {found:?}");
+                    assert!(exact.point.distance(found.point) < 1e-5, "{exact:?} {found:?}");
+                }
+            }
+        }
+    }
+    // Over stairs never early, and late by at most 0.4 of the radius where an edge comes within 0.69 of it.
+    let stairs = sinew::ground::terrain::Stairs::new().with_rise(0.17).with_going(0.29);
+    let mesh = MeshGround::new(stairs.mesh().unwrap()).unwrap();
+    let (radius, mut near, mut missed) = (0.1, 0, 0);
+    for i in 0..400 {
+        let from = Vec3::new(0.013, 4.0, 0.01 * i as f32);
+        let cast = |ground: &dyn Ground| ground.cast_sphere(from, radius, Vec3::NEG_Y, 9.0, &Filter::ALL);
+        let (Some(exact), Some(found)) = (cast(&mesh), cast(&Rays(&mesh))) else { continue };
+        let late = found.distance - exact.distance;
+        assert!(late > -1e-4, "{i}: {exact:?} {found:?}");
+        if (exact.point - from).with_y(0.0).length() <= 0.69 * radius {
+            near += 1;
+            assert!(late < 0.41 * radius, "{i}: {late}");
+        } else {
+            missed += 1;
+        }
+    }
+    assert!(near > 200 && missed > 10, "{near} {missed}");
+    let nothing = Rays(&mesh).cast_sphere(Vec3::Y * 4.0, f32::NAN, Vec3::NEG_Y, 9.0, &Filter::ALL);
+    assert_eq!(nothing, None);
 }

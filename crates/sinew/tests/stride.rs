@@ -18,7 +18,7 @@ const STEP: f32 = 1.0 / 60.0;
 struct Heights<F>(F);
 
 impl<F: Fn(Vec3) -> f32> Ground for Heights<F> {
-    fn cast_sphere(&self, from: Vec3, _: f32, _: Vec3, reach: f32, _: &Filter) -> Option<Hit> {
+    fn cast_ray(&self, from: Vec3, _: Vec3, reach: f32, _: &Filter) -> Option<Hit> {
         let y = (self.0)(from);
         let distance = from.y - y;
         let within = (0.0..=reach).contains(&distance);

@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use crate::option_type::option_type;
+use crate::{math, option_type::option_type};
 
 option_type! {
     /// Surfaces that count as ground.
@@ -37,14 +37,16 @@ pub struct Hit {
 /// Ground to stand on. All vectors are in world space, metres, Y up.
 pub trait Ground {
     /// Casts a ray from `origin` along the unit vector `direction`, `reach` metres far. Returns the first hit on a
-    /// surface that counts. The default implementation casts a sphere of zero radius.
-    fn cast_ray(&self, origin: Vec3, direction: Vec3, reach: f32, filter: &Filter) -> Option<Hit> {
-        self.cast_sphere(origin, 0.0, direction, reach, filter)
-    }
+    /// surface that counts. Planting casts rays alone.
+    fn cast_ray(&self, origin: Vec3, direction: Vec3, reach: f32, filter: &Filter) -> Option<Hit>;
 
     /// Casts a sphere of `radius` metres whose centre moves from `origin` along the unit vector `direction`, `reach`
     /// metres far. Returns the first hit on a surface that counts. A sphere that touches a surface at the start returns
     /// distance 0. A sphere of zero radius is a ray.
+    ///
+    /// The default casts seven rays: one through the centre and six around it at 0.8 of the radius. It is exact on a plane
+    /// ahead, and never early. An edge that comes within 0.69 of the radius of the centre's way is met late by at most 0.4 of
+    /// the radius; one further out is missed, as is what is beside the sphere or behind its centre at the start.
     fn cast_sphere(
         &self,
         origin: Vec3,
@@ -52,7 +54,37 @@ pub trait Ground {
         direction: Vec3,
         reach: f32,
         filter: &Filter,
-    ) -> Option<Hit>;
+    ) -> Option<Hit> {
+        if radius.is_nan() {
+            return None;
+        }
+        let radius = radius.max(0.0);
+        let middle = self.cast_ray(origin, direction, reach + 2.0 * radius, filter);
+        // Where the sphere touches the plane through the hit.
+        let flat = middle.and_then(|hit| {
+            let towards = -direction.dot(hit.normal);
+            let distance = (((origin - hit.point).dot(hit.normal) - radius) / towards).max(0.0);
+            let point = origin + direction * distance - hit.normal * radius;
+            (distance <= reach).then_some(Hit { distance, point, ..hit })
+        });
+        if radius == 0.0 {
+            return flat;
+        }
+        // Where it touches the hits themselves.
+        let touched = |aside: Vec3, ahead: f32| {
+            let hit = self.cast_ray(origin + aside, direction, reach + radius, filter)?;
+            let distance = (hit.distance - ahead).max(0.0);
+            (distance <= reach).then_some(Hit { distance, ..hit })
+        };
+        let (a, b) = direction.any_orthonormal_pair();
+        let around = (0..6).filter_map(|i| {
+            let angle = core::f32::consts::FRAC_PI_3 * i as f32;
+            let (sin, cos) = (math::sin(angle), math::cos(angle));
+            touched((a * cos + b * sin) * (0.8 * radius), 0.6 * radius)
+        });
+        let all = flat.into_iter().chain(touched(Vec3::ZERO, radius)).chain(around);
+        all.min_by(|a, b| a.distance.total_cmp(&b.distance))
+    }
 }
 
 /// Infinite flat floor, for tests and flat levels.
@@ -72,6 +104,10 @@ impl Plane {
 }
 
 impl Ground for Plane {
+    fn cast_ray(&self, origin: Vec3, direction: Vec3, reach: f32, filter: &Filter) -> Option<Hit> {
+        self.cast_sphere(origin, 0.0, direction, reach, filter)
+    }
+
     fn cast_sphere(
         &self,
         origin: Vec3,
@@ -85,7 +121,7 @@ impl Ground for Plane {
         let towards = -direction.dot(side);
         let gap = height.abs() - radius;
         let distance = if gap <= 0.0 { 0.0 } else { gap / towards };
-        let steep = crate::math::acos(side.y) > filter.max_slope;
+        let steep = math::acos(side.y) > filter.max_slope;
         if !(distance >= 0.0 && distance <= reach) || filter.groups == 0 || steep {
             return None;
         }

@@ -117,3 +117,60 @@ fn slow_and_fast_games_agree() {
         }
     }
 }
+
+/// Heel and ball in contact, by their heights and speeds in the clip, stand on the ground from the second frame of the contact
+/// on if the landing is known ahead.
+#[test]
+fn known_contacts_are_down_by_their_second_frame() {
+    const RATE: f32 = 60.0;
+    let model = sample::mannequin().unwrap();
+    let bind = model.bind_pose();
+    let figure = figure(&model, &bind);
+    let stairs = Stairs::new().with_rise(0.12).with_going(0.4).with_lead(0.8 * figure.leg_length());
+    for flight in [Flight::Up, Flight::Down] {
+        let ground = MeshGround::new(stairs.with_flight(flight).mesh().unwrap()).unwrap();
+        let (clip, rest) = (&model.clips[0], Pose::rest(&model.skeleton));
+        let mut planter = FootPlanter::new(&figure, PlantOptions::default()).unwrap();
+        planter.learn_floor(clip, &rest).unwrap();
+        planter.set_look_ahead(0.3).unwrap();
+        let (mut feet, mut pose) = (planter.state(), rest.clone());
+        let points = |pose: &Pose| -> Vec<Vec3> {
+            let both =
+                |leg: &Leg| [leg.sole.heel, leg.sole.ball].map(|p| pose.model(leg.foot).transform_point3(p));
+            figure.legs().iter().flat_map(both).collect()
+        };
+        let (mut given, mut planted) = (Vec::new(), Vec::new());
+        for frame in 0..=(clip.duration() * RATE) as usize {
+            let time = clip.start() + frame as f32 / RATE;
+            clip.sample(time, &mut pose);
+            pose.update();
+            given.push(points(&pose));
+            let sample = |later: f32, pose: &mut Pose| {
+                clip.sample(time + later, pose);
+                Placement::IDENTITY
+            };
+            planter.step_with(&mut feet, &ground, &mut pose, 1.0 / RATE, sample).unwrap();
+            planted.push(points(&pose));
+        }
+        let (mut count, mut slides) = (0, Vec::new());
+        for k in 0..given[0].len() {
+            let lowest = given.iter().map(|p| p[k].y).fold(f32::MAX, f32::min);
+            let touches = |i: usize| {
+                let speed = (given[i + 1][k] - given[i - 1][k]).length() * 0.5 * RATE;
+                given[i][k].y < lowest + 0.05 * figure.leg_length() && speed < 0.3
+            };
+            for i in (4..given.len() - 4).filter(|&i| (i - 2..=i + 2).all(touches)) {
+                let (at, before) = (planted[i][k], planted[i - 1][k]);
+                let hit = ground
+                    .cast_ray(at + Vec3::Y * 0.3, Vec3::NEG_Y, 1.0, &sinew::ground::Filter::ALL)
+                    .unwrap();
+                assert!((hit.distance - 0.3).abs() < 0.01, "point {k}, frame {i}: {} m", hit.distance - 0.3);
+                count += 1;
+                slides.push((at - before).length() * RATE);
+            }
+        }
+        slides.sort_by(f32::total_cmp);
+        assert!(count > 500, "{count}");
+        assert!(slides[slides.len() * 9 / 10] < 0.001, "{} m/s", slides[slides.len() * 9 / 10]);
+    }
+}

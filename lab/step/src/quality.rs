@@ -31,7 +31,7 @@ pub struct Quality {
 const NEAR: f32 = 0.05;
 const SLOW: f32 = 0.3;
 
-fn contacts(path: &[Vec3], rate: f32, leg: f32, scale: f32) -> Vec<bool> {
+pub fn contacts(path: &[Vec3], rate: f32, leg: f32, scale: f32) -> Vec<bool> {
     let lowest = path.iter().map(|p| p.y).fold(f32::MAX, f32::min);
     (0..path.len())
         .map(|i| {
@@ -43,7 +43,7 @@ fn contacts(path: &[Vec3], rate: f32, leg: f32, scale: f32) -> Vec<bool> {
 }
 
 /// Height of a point over the ground below it.
-fn over(ground: &dyn Ground, p: Vec3) -> Option<f64> {
+pub fn over(ground: &dyn Ground, p: Vec3) -> Option<f64> {
     // From above the knee, so that a ceiling does not count.
     let from = p + Vec3::Y * 0.3;
     let hit = ground.cast_ray(from, Vec3::NEG_Y, 2.0, &Filter::ALL)?;

@@ -17,6 +17,10 @@ const EASY_SHIFT: f32 = 0.25;
 /// a figure with short legs (2 for legs of 0.5 m at a height of 2 m and default options).
 const HEEL_IN_AIR: f32 = 6.0;
 
+/// Cost of less support than is asked for, larger than all others: such a position serves where there is none with enough, as
+/// on stairs whose treads are shorter than the sole.
+const PARTLY: f32 = 100.0;
+
 /// Positions rated to either side before the best is refined: 7 mm apart for a figure of 1.8 m and the default shift, finer
 /// than the rounding of edges.
 const STEPS: usize = 20;
@@ -39,6 +43,17 @@ pub struct Stance {
     pub scale: f32,
 }
 
+/// What a sole lies on.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub enum Lies {
+    /// The ground under heel and ball.
+    Level,
+    /// The ground under the ball, with the heel in the air.
+    Ball,
+    /// Edges of the ground, with the ball on it and the heel in the air.
+    Edges,
+}
+
 /// A position of a sole along a profile, rated.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate {
@@ -46,8 +61,8 @@ pub struct Candidate {
     pub heel: (f32, f32),
     /// Distance of the ball along the profile, and its height, in metres.
     pub ball: (f32, f32),
-    /// Whether the sole lies along the ground under the ball alone, with the heel in the air.
-    pub on_ball: bool,
+    /// What the sole lies on.
+    pub lies: Lies,
     /// Slope of the ground's normal to the right under the ball, in metres per metre.
     pub lean: f32,
     /// Distance from the requested position along the profile, in metres.
@@ -58,15 +73,27 @@ pub struct Candidate {
     pub toes: f32,
     /// Whether there is ground under the heel.
     pub heel_supported: bool,
+    /// Whether enough of the sole is supported.
+    supported: bool,
     heel_sunk: bool,
     allowed: bool,
     cost: f32,
 }
 
 impl Candidate {
+    /// Whether it supports as much of the sole as is asked for.
+    pub fn serves(&self) -> bool {
+        self.rank() < PARTLY
+    }
+
     /// Cost of the position; infinite if it is not allowed.
     fn rank(&self) -> f32 {
-        if self.allowed { self.cost } else { f32::INFINITY }
+        match (self.allowed, self.supported, self.lies) {
+            (false, ..) => f32::INFINITY,
+            (_, true, Lies::Level | Lies::Ball) => self.cost,
+            (_, false, Lies::Level | Lies::Ball) => self.cost + PARTLY,
+            (_, _, Lies::Edges) => self.cost + 2.0 * PARTLY,
+        }
     }
 }
 
@@ -163,18 +190,20 @@ impl Judge<'_> {
     }
 
     /// Rates one position. The sole lies from the ground under the heel to that under the ball, or, if that is not allowed,
-    /// along the ground under the ball with the heel in the air.
+    /// along the ground under the ball with the heel in the air, or, if that is not allowed either, on edges.
     pub fn at(&self, heel: f32) -> Option<Candidate> {
-        let both = self.on_heel_and_ball(heel).map(|(stick, run)| self.judge(&stick, run, false));
-        if both.is_some_and(|b| b.allowed && b.heel_supported) {
-            return both;
+        let level = self.on_heel_and_ball(heel).map(|(stick, run)| self.judge(&stick, run, Lies::Level));
+        if level.is_some_and(|b| b.allowed && b.supported && b.heel_supported) {
+            return level;
         }
-        let ball = self.on_ball(heel).map(|(stick, run)| self.judge(&stick, run, true));
+        let ball = self.on_ball(heel).map(|(stick, run)| self.judge(&stick, run, Lies::Ball));
         // A sole along the ground under the ball must not sink its heel into the ground.
-        match (both, ball.filter(|b| !b.heel_sunk)) {
-            (Some(a), Some(b)) => Some(if b.allowed && !a.allowed { b } else { a }),
-            (a, b) => a.or(b),
+        let best = level.into_iter().chain(ball.filter(|b| !b.heel_sunk));
+        let best = best.reduce(|a, b| if b.rank() < a.rank() { b } else { a });
+        if best.is_some_and(|b| b.allowed) {
+            return best;
         }
+        self.on_edges(heel).map(|(stick, run)| self.judge(&stick, run, Lies::Edges)).or(best)
     }
 
     /// Lays the sole on the ground under heel and ball. The ball's position depends on the pitch, and the pitch on the
@@ -210,7 +239,20 @@ impl Judge<'_> {
         Some((Stick { s, y: y - slope * run, slope }, run))
     }
 
-    fn judge(&self, stick: &Stick, run: f32, on_ball: bool) -> Candidate {
+    /// Lays the sole on the edges of the ground that are under its middle.
+    fn on_edges(&self, s: f32) -> Option<(Stick, f32)> {
+        let length = self.sole.length;
+        let mut found = None;
+        let mut run = length;
+        for _ in 0..4 {
+            let stick = self.profile.rest([s, s + run], s + 0.5 * run)?;
+            run = length / math::sqrt(1.0 + stick.slope * stick.slope);
+            found = Some((stick, run));
+        }
+        found
+    }
+
+    fn judge(&self, stick: &Stick, run: f32, lies: Lies) -> Candidate {
         let Stance { length, tip, leg, scale } = self.sole;
         let s = stick.s;
         // Largest distance of supporting ground from the sole: 13 mm for a figure of 1.8 m, the give of shoe and foot.
@@ -229,14 +271,19 @@ impl Judge<'_> {
         let toes = over(reach).map_or(0.0, |o| math::atan2(o, toe_reach));
         // Over an edge toes stay straight.
         let toes = if toes.abs() <= TOES_BEND { toes } else { 0.0 };
-        let firm = near(run - margin) && near(run + margin);
+        let firm = match lies {
+            Lies::Edges => near(run),
+            _ => near(run - margin) && near(run + margin),
+        };
         let heel_firm = near(-margin) && near(margin);
         let steep = stick.slope.abs() > math::tan(self.settings.max_slope);
         // One percent more than required, so that independent measurements agree.
         let enough = (self.settings.support + 0.01).min(1.0);
-        let allowed = firm && support >= enough && pierced <= most_pierced && !steep;
+        let allowed = firm && pierced <= most_pierced && !steep;
         let heel = if heel_firm { 0.0 } else { HEEL_IN_AIR };
-        let cost = 0.5 * (1.0 - support) + heel + pierced / (0.1 * leg);
+        // On the ground heel and ball are by construction.
+        let gap = if lies == Lies::Edges { over(run).map_or(give, f32::abs) } else { 0.0 };
+        let cost = 0.5 * (1.0 - support) + heel + (pierced + gap) / (0.1 * leg);
         // A heel within 2 mm of the ground is on it (figure of 1.8 m).
         let touch = 0.002 * scale;
         let heel_over = over(0.0);
@@ -244,12 +291,13 @@ impl Judge<'_> {
         Candidate {
             heel: (s, stick.y),
             ball: (s + run, stick.height(s + run)),
-            on_ball,
+            lies,
             lean,
             shift: 0.0,
             support,
             toes,
             heel_supported: heel_over.is_some_and(|o| o.abs() <= touch),
+            supported: support >= enough,
             heel_sunk: heel_over.is_some_and(|o| o > touch),
             allowed,
             cost,

@@ -125,7 +125,7 @@ impl Foothold {
 pub enum Unplanted {
     /// The ray casts hit no ground.
     NoGround,
-    /// No position within the largest shift supports the ball and enough of the sole.
+    /// No position within the largest shift supports the ball without ground above the sole.
     Unsupported,
     /// The heel has no ground under it: the foot stands on its ball.
     HeelInAir,
@@ -159,7 +159,9 @@ impl core::fmt::Display for Unplanted {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::NoGround => f.write_str("the ray casts hit no ground"),
-            Self::Unsupported => f.write_str("no position nearby supports the ball and enough of the sole"),
+            Self::Unsupported => {
+                f.write_str("no position nearby supports the ball without ground above the sole")
+            }
             Self::HeelInAir => f.write_str("the heel hangs over an edge"),
             Self::NoInfluence => f.write_str("its influence is 0"),
             Self::Moves { distance } => write!(f, "it moves by {distance:.2} m while in contact"),

@@ -30,7 +30,8 @@ option_type! {
         /// by default.
         // Half of the usual indoor tread of 29 cm.
         max_shift, with_max_shift: f32 = 0.145;
-        /// Fraction of the sole that a foothold must support. The ball is always supported. From 0 to 1; 0.6 by default.
+        /// Fraction of the sole that a foothold should support; where none nearby does, as for long feet on short treads, the
+        /// one that supports most serves. The ball is always supported. From 0 to 1; 0.6 by default.
         support, with_support: f32 = 0.6;
         /// Clearance of a swinging foot over the ground, in metres for a figure of 1.8 m. From 0 to 1; 0.02 by default.
         clearance, with_clearance: f32 = 0.02;

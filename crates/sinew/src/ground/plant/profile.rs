@@ -226,6 +226,31 @@ impl Profile {
         peaks.chain(self.height(s)).reduce(f32::max)
     }
 
+    /// The line on which a stick from `from` to `to` rests that presses on the ground at `middle`: the edge there of the upper
+    /// hull of the ground between its ends. `None` where it would press beyond all ground.
+    pub fn rest(&self, [from, to]: [f32; 2], middle: f32) -> Option<Stick> {
+        let mut hull = [(0.0f32, 0.0f32); POINTS + 2];
+        let mut count = 0;
+        let ends = [from, to].map(|s| self.height(s).map(|y| (s, y)));
+        let inside = self.points().iter().filter(|p| p.s > from && p.s < to).map(|p| (p.s, p.y));
+        for p in ends[0].into_iter().chain(inside).chain(ends[1]) {
+            // A point on or below the line of its neighbours is none of the hull.
+            while count > 1 {
+                let (a, b) = (hull[count - 2], hull[count - 1]);
+                if (b.1 - a.1) * (p.0 - a.0) > (p.1 - a.1) * (b.0 - a.0) {
+                    break;
+                }
+                count -= 1;
+            }
+            hull[count] = p;
+            count += 1;
+        }
+        let (a, b) =
+            hull[..count].windows(2).map(|w| (w[0], w[1])).find(|(a, b)| a.0 <= middle && middle <= b.0)?;
+        let slope = (b.1 - a.1) / (b.0 - a.0).max(f32::MIN_POSITIVE);
+        Some(Stick { s: from, y: a.1 + slope * (from - a.0), slope })
+    }
+
     /// Compares the ground with a stick from `from` to `to`. Returns the fraction of it with ground within `give` metres,
     /// and the largest height of ground above it. From `bend` on, that height counts above a line that rises by another
     /// `slope`.

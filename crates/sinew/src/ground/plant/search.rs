@@ -4,7 +4,7 @@ use glam::Vec3;
 
 use super::{
     Foothold, PlantOptions, Unplanted,
-    candidate::{Candidate, Judge, Stance},
+    candidate::{Candidate, Judge, Lies, Stance},
     profile::Profile,
 };
 use crate::{
@@ -96,7 +96,7 @@ impl FootholdSearch<'_> {
         let (landing, found) = self.land(heel, ball, sole, 0.0, base);
         let found = found.ok_or(landing.missing())?;
         let foothold = landing.foothold(&found, self.settings);
-        Ok(self.settled(&foothold, found.on_ball, length, base))
+        Ok(self.settled(&foothold, found.lies, length, base))
     }
 
     /// Casts the ground for a sole with its heel within `slack` metres of `heel` along it, and finds the best position.
@@ -120,29 +120,32 @@ impl FootholdSearch<'_> {
         };
         let mut first = line(0.0);
         let found = first.best(heel, self.settings);
-        if found.is_some() {
+        if found.is_some_and(|f| f.serves()) {
             return (first, found);
         }
         let largest = self.settings.max_shift * self.scale;
         for side in &SIDES[1..] {
             let landing = line(side * largest);
-            let found = landing.best(heel, self.settings);
-            if found.is_some() {
-                return (landing, found);
+            let aside = landing.best(heel, self.settings);
+            if aside.is_some_and(|f| f.serves()) {
+                return (landing, aside);
             }
             first.ground |= landing.ground;
         }
-        (first, None)
+        (first, found)
     }
 
     /// Returns the foothold with heights re-cast at heel and ball. A profile is linear between its casts, the ground is not.
-    pub(super) fn settled(&self, foothold: &Foothold, on_ball: bool, length: f32, base: f32) -> Foothold {
+    pub(super) fn settled(&self, foothold: &Foothold, lies: Lies, length: f32, base: f32) -> Foothold {
+        if lies == Lies::Edges {
+            return *foothold;
+        }
         let level = (foothold.ball - foothold.heel).with_y(0.0);
         let along = level.normalize_or(Vec3::Z);
         let heel = foothold.heel;
         let right = Vec3::new(along.z, 0.0, -along.x);
         let under = |p: Vec3| self.height(p, base).map(|(y, normal)| (p.with_y(y), normal));
-        let line = if on_ball {
+        let line = if lies == Lies::Ball {
             // The slope stays, as it keeps the heel in the air.
             under(foothold.ball).map(|(ball, normal)| (heel + (ball - foothold.ball), ball, normal))
         } else {
@@ -283,6 +286,41 @@ mod tests {
         }
         // Two edges are passed.
         assert_eq!(leaps, 2);
+    }
+
+    /// On treads of half a sole no position supports as much as is asked for. Upwards the heel hangs over the tread behind,
+    /// downwards the sole lies on edges; the ball is on the ground, and no edge is above the sole.
+    #[test]
+    fn a_sole_longer_than_the_treads_stands_on_its_ball() {
+        let (length, tip) = (0.5, 0.1);
+        for (flight, up) in [(Flight::Up, 1.0), (Flight::Down, -1.0)] {
+            let stairs = Stairs::new()
+                .with_rise(0.17)
+                .with_going(0.29)
+                .with_lead(0.29)
+                .with_steps(20)
+                .with_flight(flight);
+            let ground = MeshGround::new(stairs.mesh().unwrap()).unwrap();
+            let settings = PlantOptions::default();
+            let search = FootholdSearch { ground: &ground, settings: &settings, leg: 0.93, scale: 3.0 };
+            for i in 0..20 {
+                let z = 1.5 + 0.029 * i as f32;
+                let base = up * 0.17 * (z / 0.29);
+                let found = search.find(Vec3::Z * z, Vec3::Z * (z + length), length, tip, base).unwrap();
+                assert!(((found.ball - found.heel).length() - length).abs() < 1e-3, "{found:?}");
+                let over = |share: f32| {
+                    let at = found.heel.lerp(found.ball, share);
+                    at.y - search.height(at, base).unwrap().0
+                };
+                assert!(over(1.0).abs() < 0.01, "{up}, {i}: the ball is {} m over the ground", over(1.0));
+                let deepest = (0..=100).map(|k| over(0.01 * k as f32)).fold(f32::MAX, f32::min);
+                assert!(deepest > -0.06 * length, "{up}, {i}: {deepest}");
+                assert!(
+                    found.support < settings.support && (found.ball.y - found.heel.y) * up >= -1e-3,
+                    "{found:?}"
+                );
+            }
+        }
     }
 
     #[test]

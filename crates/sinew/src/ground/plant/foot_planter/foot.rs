@@ -16,7 +16,7 @@ use super::{
     under::Under,
 };
 use crate::{
-    ground::plant::{FootSample, Foothold, PlantOptions, Unplanted, search::Landing},
+    ground::plant::{FootSample, Foothold, PlantOptions, Unplanted, candidate::Lies, search::Landing},
     math,
 };
 
@@ -26,8 +26,10 @@ const MOMENT: f32 = 2e-3;
 /// A point of the sole.
 #[derive(Clone, Copy, Debug, Default)]
 struct Point {
-    /// Hold on the ground, from 0 to 1.
+    /// Hold on the ground at the present tick, from 0 to 1.
     hold: f32,
+    /// Hold at the next tick.
+    next: f32,
     /// Height offset (x) of a standing point above the ground, decaying to zero in firm contact.
     rest: Spring,
 }
@@ -41,8 +43,8 @@ pub struct Choice {
     heel: Vec3,
     /// Position of the ball by the animation.
     ball: Vec3,
-    /// Whether the sole lies along the ground under the ball alone.
-    on_ball: bool,
+    /// What the sole lies on.
+    lies: Lies,
     /// Whether the heights were re-cast at heel and ball.
     settled: bool,
     /// Whether it was searched on a profile along the sole. Without, it lies on the heights known so far.
@@ -65,6 +67,8 @@ pub struct Lock {
     since: Sole,
     /// The animation's heading at the landing, in radians.
     yaw: f32,
+    /// Horizontal displacement at the landing: the shift of the foothold.
+    shift: Vec3,
 }
 
 /// Phase of a foot.
@@ -81,6 +85,10 @@ pub enum Phase {
     /// that foothold is known.
     Behind(usize),
 }
+
+/// Hold of a point that comes into contact 0, 1, 2... ticks later: smooth steps over four ticks, ended two ticks before. A
+/// contact that begins is loose at first.
+const DOWN: [f32; 6] = [1.0, 1.0, 1.0, 0.844, 0.5, 0.156];
 
 /// Distance of the animation from the foothold at which a foot unlocks, as a fraction of the leg.
 const LEFT_BEHIND: f32 = 0.4;
@@ -165,6 +173,21 @@ impl Foot {
         self.ticks.ago(m.ahead.saturating_sub(later + 1)).contact
     }
 
+    /// The contact, `later` ticks after the present one, of a foot whose landing is known ahead: its points and the foot hold
+    /// before they come into contact, so that they are down by then.
+    fn ready(&self, later: usize, m: &Measures) -> Contact {
+        let mut ready = self.contact(later, m);
+        for (k, share) in DOWN.iter().enumerate().skip(1).take_while(|(k, _)| later + k < m.ahead) {
+            let next = self.contact(later + k, m);
+            for (hold, next) in
+                [(&mut ready.foot, next.foot), (&mut ready.heel, next.heel), (&mut ready.ball, next.ball)]
+            {
+                *hold = hold.max(share * next);
+            }
+        }
+        ready
+    }
+
     /// Ticks until the foot lands, if the look-ahead covers it.
     fn lands_in(&self, m: &Measures) -> Option<usize> {
         let first = if let Phase::Behind(ticks) = self.phase { ticks } else { 1 };
@@ -174,8 +197,9 @@ impl Foot {
     /// Heights of heel and ball above the ground while the foot stands, with the animation at `sole`, `time` seconds after
     /// the state.
     fn heights(&self, sole: &Sole, time: f32, m: &Measures) -> (f32, f32) {
+        let share = (time / BEAT).clamp(0.0, 1.0);
         let height = |point: &Point, y: f32| {
-            let own = (1.0 - point.hold) * y.max(0.0);
+            let own = (1.0 - point.hold - (point.next - point.hold) * share) * y.max(0.0);
             (own + point.rest.after(m.omega, time).value.x).max(0.0)
         };
         let (heel, ball) = m.heights(sole);
@@ -224,21 +248,21 @@ impl Foot {
         self.offset(&self.now(m).sole, 0.0, m)
     }
 
-    /// Velocity of the animation's foot at the present tick: a central difference with look-ahead, else that since the last
-    /// tick.
-    fn pace(&self, m: &Measures) -> Sole {
-        let (here, now) = (self.now(m), m.ahead);
-        if now == 0 {
-            return here.rate;
+    /// Velocity of the animation's foot, `later` ticks after the present one: a central difference with look-ahead, else that
+    /// since the last tick.
+    fn pace(&self, later: usize, m: &Measures) -> Sole {
+        if m.ahead == 0 {
+            return self.now(m).rate;
         }
-        self.ticks.ago(now - 1).sole.minus(&self.ticks.ago(now + 1).sole).times(0.5 / BEAT)
+        let at = m.ahead.saturating_sub(later).max(1);
+        self.ticks.ago(at - 1).sole.minus(&self.ticks.ago(at + 1).sole).times(0.5 / BEAT)
     }
 
     /// Evaluates a function of the animation's foot and its rate at the present tick.
     fn rated(&self, m: &Measures, f: impl Fn(&Self, &Sole, f32) -> Offset) -> (Offset, Offset) {
         let sole = self.now(m).sole;
         let now = f(self, &sole, 0.0);
-        let next = f(self, &sole.after(&self.pace(m), MOMENT), MOMENT);
+        let next = f(self, &sole.after(&self.pace(0, m), MOMENT), MOMENT);
         (now, next.minus(now).times(1.0 / MOMENT))
     }
 
@@ -276,9 +300,12 @@ impl Foot {
             self.land(settings, m);
         }
         let (heel, ball) = m.heights(&self.now(m).sole);
-        let pace = self.pace(m);
-        self.heel.take(contact.heel, heel, (pace.ankle + pace.heel).y);
-        self.ball.take(contact.ball, ball, (pace.ankle + pace.ball).y);
+        let pace = self.pace(0, m);
+        // A hold grows from tick to tick, but is kept until the tick at which it is less.
+        let (ready, next) = (self.ready(0, m), self.ready(m.ahead.min(1), m));
+        let [heels, balls] = [(ready.heel, next.heel), (ready.ball, next.ball)].map(|(a, b)| [a, b.max(a)]);
+        self.heel.take(heels, heel, (pace.ankle + pace.heel).y);
+        self.ball.take(balls, ball, (pace.ankle + pace.ball).y);
         if stood && !contact.stands {
             self.choice = None;
             if self.locked() {
@@ -325,7 +352,7 @@ impl Foot {
 
     /// Hold of the foot from the present tick on.
     fn hold(&self, m: &Measures) -> f32 {
-        self.contact(0, m).foot
+        self.ready(0, m).foot
     }
 
     /// Blends a locked foot from its lock to its motion in the air as its hold fades. The tick of the unlock then makes no
@@ -392,25 +419,31 @@ impl Foot {
             leash: f32::INFINITY,
             since: now,
             yaw: math::atan2(d.x, d.z),
+            shift: Vec3::ZERO,
         };
         // Points already in contact keep their height as an offset.
         let (heel, ball) = m.heights(&now);
-        let pace = self.pace(m);
+        let pace = self.pace(0, m);
         for (point, height, rate) in [
             (&mut self.heel, heel, (pace.heel + pace.ankle).y),
             (&mut self.ball, ball, (pace.ball + pace.ankle).y),
         ] {
-            let hold = core::mem::take(&mut point.hold);
-            point.rest = Spring::default();
-            point.take(hold, height, rate);
+            let Point { hold, next, .. } = core::mem::take(point);
+            // A course ends where they hold.
+            *point = Point { hold: 0.0, next: if steered { next } else { 0.0 }, ..Point::default() };
+            point.take([if steered { next } else { hold }, next], height, rate);
         }
         self.switch(m, |f| f.phase = Phase::Locked(lock));
+        let shift = self.stands(&lock, &now, 0.0, m).ankle.with_y(0.0);
+        if let Phase::Locked(lock) = &mut self.phase {
+            lock.shift = shift;
+        }
     }
 
     /// Whether a locked foot is too far from the animation at `now`.
     fn left_behind(&self, lock: &Lock, now: &Sole, m: &Measures) -> bool {
         let ankle = now.ankle + self.wanted(now, 0.0, m).ankle;
-        let behind = (ankle - now.ankle).with_y(0.0).length();
+        let behind = ((ankle - now.ankle).with_y(0.0) - lock.shift).length();
         let from_hip = (ankle - now.hip).with_y(0.0).length();
         let d = (now.ball - now.heel).with_y(0.0);
         let turned = math::atan2(d.x, d.z) - lock.yaw;
@@ -472,11 +505,11 @@ impl Lock {
 
 impl Point {
     /// Changes the hold with continuous height and rate. `height` (metres) and `rate` (m/s) are the animation's.
-    fn take(&mut self, hold: f32, height: f32, rate: f32) {
-        let more = hold - self.hold;
+    fn take(&mut self, [hold, next]: [f32; 2], height: f32, rate: f32) {
+        let more = hold - self.next;
         self.rest.value.x += more * height.max(0.0);
         self.rest.rate.x += more * if height > 0.0 { rate } else { 0.0 };
-        self.hold = hold;
+        (self.hold, self.next) = (hold, next);
     }
 }
 

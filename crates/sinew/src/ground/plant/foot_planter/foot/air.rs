@@ -3,7 +3,7 @@
 use glam::Vec3;
 
 use super::{
-    Choice, Foot, Phase,
+    Choice, Foot, MOMENT, Phase,
     sight::{ASTRAY, place, sole_of},
     stand,
 };
@@ -15,7 +15,7 @@ use crate::{
             measures::Measures,
             offset::{Offset, Rest, rotation},
             spring::Spring,
-            ticks::{BEAT, Beat},
+            ticks::{BEAT, Beat, MOST_AHEAD},
         },
     },
     math,
@@ -83,7 +83,7 @@ impl Foot {
         let turn = rotation(shown.turn);
         let (heel, ball) = m.heights(sole);
         let mut clear = heel.min(ball);
-        let next = self.pace(m).ankle.with_y(0.0) * BEAT;
+        let next = self.pace(0, m).ankle.with_y(0.0) * BEAT;
         for point in [sole.heel, sole.ball, sole.tip] {
             let place = sole.ankle + shown.ankle + math::rotate(turn, point);
             for p in [place, place + next] {
@@ -99,26 +99,29 @@ impl Foot {
     fn clear_the_way(&self, course: &mut Course, m: &Measures) {
         // Half a tick, in which a swinging foot moves by less than its own length.
         const PARTS: usize = 2;
-        let plain = *course;
+        const MOST: usize = PARTS * MOST_AHEAD;
+        let mut needs = [(0.0f32, 0.0f32); MOST];
         let floor = m.heel_floor.min(m.ball_floor);
-        for i in 1..PARTS * m.ahead {
+        for (i, need) in needs.iter_mut().enumerate().take(PARTS * m.ahead).skip(1) {
             let time = i as f32 * (BEAT / PARTS as f32);
-            if time >= plain.left() {
+            if time >= course.left() {
                 break;
             }
             let (later, part) = (i / PARTS, (i % PARTS) as f32 / PARTS as f32);
             let (a, b) = (&self.ticks.ago(m.ahead - later).sole, &self.ticks.ago(m.ahead - later - 1).sole);
             let sole = a.after(&b.minus(a), part);
-            let way = plain.at(time);
+            let way = course.at(time);
             let turn = rotation(way.turn);
+            need.1 = time;
             for point in [sole.heel, sole.ball, sole.tip] {
                 let place = sole.ankle + way.ankle + math::rotate(turn, point);
                 let Some(ground) = self.under.before(place, STEEP) else { continue };
                 // The clearance is at most the animation's own above its floor.
                 let own = ((sole.ankle + point).y - floor).clamp(0.0, m.clearance);
-                course.pass(ground + m.sole_height + own - place.y, time, MOST_LIFT * m.leg);
+                need.0 = need.0.max(ground + m.sole_height + own - place.y);
             }
         }
+        course.pass(needs.iter().copied(), MOST_LIFT * m.leg);
     }
 
     /// Rotation vector that tilts a foot near the ground along it.
@@ -147,22 +150,23 @@ impl Foot {
                 self.choice = serves.then(|| self.choose(heel, ball, sole_of(&tick.sole, m), settings, m));
             }
             if let Some(Choice { found: Ok(foothold), .. }) = self.choice {
-                let (h, b) = m.heights(&tick.sole);
-                let to = stand(&foothold, &tick.sole, h.max(0.0), b.max(0.0));
-                // The landing point stops, while the animation's continues.
-                let next = self.ticks.ago(m.ahead - later - 1);
-                let low = if h <= b { next.rate.heel } else { next.rate.ball };
-                // A loose contact follows the animation.
-                let hold = self.contact(later, m).foot;
-                let ankle = (next.rate.ankle + low).with_y(0.0) * -hold;
-                let rate = Offset { ankle, ..Offset::default() };
+                let (ready, pace) = (self.ready(later, m), self.pace(later, m));
+                let at = |time: f32| {
+                    let sole = tick.sole.after(&pace, time);
+                    let (h, b) = m.heights(&sole);
+                    stand(&foothold, &sole, (1.0 - ready.heel) * h.max(0.0), (1.0 - ready.ball) * b.max(0.0))
+                };
+                let to = at(0.0);
+                // The landing point stops, while the animation's continues; a loose contact follows the animation.
+                let rate = at(MOMENT).minus(to).times(1.0 / MOMENT);
+                let rate = Offset { ankle: (rate.ankle * ready.foot).with_y(rate.ankle.y), ..rate };
                 goal = Some((to, rate, later as f32 * BEAT));
             }
         }
         if let Some((to, rate, left)) = goal {
             let (was, rate_was) = self.rated(m, |f, sole, t| f.offset(sole, t, m));
             (self.rest, self.level, self.level_goal) = (Rest::default(), Spring::default(), Vec3::ZERO);
-            let mut course = Course::new((was, rate_was), (to, rate), left);
+            let mut course = Course::new((was, rate_was), (to, rate), left, self.course.as_ref());
             self.clear_the_way(&mut course, m);
             self.course = Some(course);
             return;

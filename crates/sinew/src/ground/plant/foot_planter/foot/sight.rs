@@ -6,7 +6,7 @@ use super::{Choice, Foot, NEAR, Phase};
 use crate::{
     ground::plant::{
         Foothold, FootholdSearch, PlantOptions, Unplanted,
-        candidate::Stance,
+        candidate::{Lies, Stance},
         foot_planter::{measures::Measures, ticks::BEAT, track::Sole, under::Under},
         foothold::heading,
     },
@@ -84,14 +84,14 @@ impl Foot {
         if choice.searched {
             let raise = Vec3::Y * m.sole_height;
             let low = Foothold { heel: foothold.heel - raise, ball: foothold.ball - raise, ..foothold };
-            choice.found = Ok(raised(search.settled(&low, choice.on_ball, length, base), m));
+            choice.found = Ok(raised(search.settled(&low, choice.lies, length, base), m));
         } else {
             let sole = Stance { tip, ..sole_of_length(length, m) };
             let (landing, found) = search.land(choice.heel, choice.ball, sole, 0.0, base);
             // Without a better one, the foothold of the landing stays.
             if let Some(found) = found {
                 let low = landing.foothold(&found, search.settings);
-                choice.found = Ok(raised(search.settled(&low, found.on_ball, length, base), m));
+                choice.found = Ok(raised(search.settled(&low, found.lies, length, base), m));
             }
             choice.searched = true;
         }
@@ -111,7 +111,7 @@ impl Foot {
             found: Err(Unplanted::NoGround),
             heel,
             ball,
-            on_ball: false,
+            lies: Lies::Level,
             settled: false,
             searched: true,
         };
@@ -126,7 +126,7 @@ impl Foot {
             let by = landing.beside(heel);
             choice.found =
                 Ok(raised(Foothold { heel: foothold.heel + by, ball: foothold.ball + by, ..foothold }, m));
-            choice.on_ball = found.on_ball;
+            choice.lies = found.lies;
             return choice;
         }
         choice.searched = false;

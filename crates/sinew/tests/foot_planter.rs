@@ -706,3 +706,52 @@ fn a_hop_shorter_than_the_fade_turns_back() {
     }
     assert_eq!([feet.stands(0), feet.stands(1)], [true; 2]);
 }
+
+/// Ground under a figure that stands: it goes away, comes back lower, and is drawn down; what the feet and the report make of
+/// it. No foot is faster than 3 m/s, which its spring makes of 10 cm.
+#[test]
+fn standing_feet_notice_that_their_ground_goes_and_comes() {
+    for look_ahead in [0.0, 0.3] {
+        let (legs, rest) = figure::figure();
+        let mut planter = planter(&legs);
+        planter.set_look_ahead(look_ahead).unwrap();
+        let (mut feet, mut pose) = (planter.state(), rest.clone());
+        let heel = |pose: &Pose, i: usize| {
+            let leg = &legs.legs()[i];
+            pose.model(leg.foot).transform_point3(leg.sole.heel)
+        };
+        let mut was: Option<[Vec3; 2]> = None;
+        for frame in 0..360 {
+            let time = frame as f32 / 60.0;
+            let level = Plane::level(if time < 3.0 { 0.0 } else { -0.1 });
+            let ground: &dyn Ground = if (1.0..2.0).contains(&time) { &Nothing } else { &level };
+            let sample = |_: f32, pose: &mut Pose| {
+                pose.copy_from(&rest);
+                Placement::IDENTITY
+            };
+            let report = planter.step_with(&mut feet, ground, &mut pose, 1.0 / 60.0, sample).unwrap();
+            // A tick, a search and the springs.
+            let settled = |from: f32| time > from + 0.9;
+            if settled(0.0) && time < 1.0 || settled(2.0) && time < 3.0 || settled(3.0) {
+                assert_eq!(report.standing, 2, "{look_ahead}, at {time} s");
+                let floor = if time < 3.0 { 0.0 } else { -0.1 };
+                for i in 0..2 {
+                    assert!(
+                        (heel(&pose, i).y - floor).abs() < 1e-3,
+                        "{look_ahead}, at {time} s: {}",
+                        heel(&pose, i)
+                    );
+                }
+            }
+            if settled(1.0) && time < 2.0 {
+                assert_eq!(report.standing, 0, "{look_ahead}, at {time} s");
+            }
+            let now = [0, 1].map(|i| heel(&pose, i));
+            if let Some(was) = was {
+                let fastest = (0..2).map(|i| (now[i] - was[i]).length() * 60.0).fold(0.0, f32::max);
+                assert!(fastest < 3.0, "{look_ahead}, at {time} s: {fastest} m/s");
+            }
+            was = Some(now);
+        }
+    }
+}

@@ -69,6 +69,10 @@ pub struct Lock {
     yaw: f32,
     /// Horizontal displacement at the landing: the shift of the foothold.
     shift: Vec3,
+    /// Height of the ground under the ball when it was first cast after the landing, in metres.
+    ground: Option<f32>,
+    /// Whether the ground has moved or gone since.
+    gone: bool,
 }
 
 /// Phase of a foot.
@@ -420,6 +424,8 @@ impl Foot {
             since: now,
             yaw: math::atan2(d.x, d.z),
             shift: Vec3::ZERO,
+            ground: None,
+            gone: false,
         };
         // Points already in contact keep their height as an offset.
         let (heel, ball) = m.heights(&now);
@@ -470,7 +476,8 @@ impl Foot {
         let now = self.now(m).sole;
         match self.phase {
             Phase::Locked(lock)
-                if (m.ahead > 0 || self.hold(m) >= 1.0) && self.left_behind(&lock, &now, m) =>
+                if lock.gone
+                    || ((m.ahead > 0 || self.hold(m) >= 1.0) && self.left_behind(&lock, &now, m)) =>
             {
                 self.choice = None;
                 self.switch(m, |f| f.phase = Phase::Behind(CATCHES_UP));
@@ -486,6 +493,8 @@ impl Foot {
                     self.land(settings, m);
                 }
             }
+            // Ground that has come.
+            Phase::Refused(Unplanted::NoGround) if self.stood && self.under.found() => self.land(settings, m),
             _ => {}
         }
     }

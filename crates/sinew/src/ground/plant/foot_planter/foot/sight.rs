@@ -19,12 +19,16 @@ const SIGHT: f32 = 0.1;
 /// Distance of the landing from its prediction at which it is searched again, in metres for a figure of 1.8 m.
 pub(super) const ASTRAY: f32 = 0.03;
 
+/// Distance by which the ground under a standing foot moves before the foot lets go, in metres for a figure of 1.8 m: the
+/// clearance of a swing.
+const GONE: f32 = 0.02;
+
 impl Foot {
     /// Casts rays for the next tick: under the foot, along its path, and at its landing. `now` is the animation's foot then,
     /// `sight` the time between casts in seconds.
     pub fn sense(&mut self, search: &FootholdSearch<'_>, m: &Measures, now: &Sole, base: f32, sight: f32) {
         self.cast_choice(search, m, base);
-        if self.share() >= 1.0 && !self.lets_go(now, m) {
+        if self.share() >= 1.0 && !self.lets_go(now, m) && !self.stands_on_nothing(search, m) {
             return;
         }
         // The displacement at that tick.
@@ -69,6 +73,19 @@ impl Foot {
             return;
         }
         self.landing = Some(search.land(heel, ball, sole_of(&sample, m), ASTRAY * m.scale, base).0);
+    }
+
+    /// Casts the ground under the ball of a standing foot. Whether it has moved or gone since the landing.
+    fn stands_on_nothing(&mut self, search: &FootholdSearch<'_>, m: &Measures) -> bool {
+        let Phase::Locked(lock) = &mut self.phase else { return false };
+        let ball = lock.foothold.ball;
+        let now = search.height(ball, ball.y).map(|(y, _)| y);
+        match (lock.ground, now) {
+            (None, _) => lock.ground = now,
+            (Some(before), Some(now)) => lock.gone = (now - before).abs() > GONE * m.scale,
+            (Some(_), None) => lock.gone = true,
+        }
+        lock.gone
     }
 
     /// Re-casts the heights of the chosen foothold at heel and ball.

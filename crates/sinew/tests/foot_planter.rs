@@ -755,3 +755,59 @@ fn standing_feet_notice_that_their_ground_goes_and_comes() {
         }
     }
 }
+
+/// A figure whose ankles bend by 15 degrees stands on hills. From 19 degrees on they would bend beyond 34 degrees: the heel lifts,
+/// and the ball stays. Across all slopes the ankle eases into its end, without a leap.
+#[test]
+fn an_ankle_ends_where_the_heel_lifts() {
+    let (legs, rest) = figure::figure();
+    let planter = planter(&legs);
+    let mut bent = rest.clone();
+    let skeleton = Arc::clone(rest.skeleton());
+    bent.set_position(
+        skeleton.find("hips").unwrap(),
+        Vec3::new(0.0, 0.07 + 0.86 * 15f32.to_radians().cos(), 0.0),
+    );
+    for leg in legs.legs() {
+        for (joint, degrees) in [(leg.thigh, -15.0f32), (leg.shin, 30.0), (leg.foot, -15.0)] {
+            bent.set_rotation(joint, Quat::from_rotation_x(degrees.to_radians()));
+        }
+    }
+    bent.update();
+    let mut before: Option<Vec<Vec3>> = None;
+    for degrees in 0..=44 {
+        let normal = Quat::from_rotation_x(-(degrees as f32).to_radians()) * Vec3::Y;
+        let hill = Plane { point: Vec3::ZERO, normal };
+        let (mut feet, mut pose) = (planter.state(), bent.clone());
+        for _ in 0..60 {
+            pose.copy_from(&bent);
+            planter.sense(&mut feet, &hill, &pose, &Placement::IDENTITY).unwrap();
+            let report = planter.step(&mut feet, &mut pose, &Placement::IDENTITY, 1.0 / 60.0).unwrap();
+            assert_eq!(report.standing, 2);
+        }
+        let mut ankles = Vec::new();
+        for leg in legs.legs() {
+            let [knee, ankle] = [leg.shin, leg.foot].map(|j| pose.position(j));
+            let [heel, ball] =
+                [leg.sole.heel, leg.sole.ball].map(|p| pose.model(leg.foot).transform_point3(p));
+            let angle = 90.0 - (knee - ankle).angle_between(ball - heel).to_degrees();
+            let over = |p: Vec3| p.dot(normal);
+            assert!(angle < 34.5, "{angle} degrees on a hill of {degrees}");
+            assert!(
+                over(ball).abs() < 2e-3 && over(heel) > -2e-3,
+                "{degrees}: {} {}",
+                over(ball),
+                over(heel)
+            );
+            // Up to 30 degrees nothing lifts.
+            assert!(degrees > 14 || over(heel) < 2e-3, "{degrees}: {}", over(heel));
+            assert!(degrees < 25 || over(heel) > 0.01, "{degrees}: {}", over(heel));
+            ankles.push(ankle);
+        }
+        if let Some(before) = before {
+            let most = ankles.iter().zip(&before).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+            assert!(most < 0.03, "{degrees}: the ankle leaps by {most} m in a degree");
+        }
+        before = Some(ankles);
+    }
+}

@@ -27,7 +27,7 @@ use walker::{CASES, Walker};
 /// Bounds: metres of difference between the rates, root mean square and most; microseconds a frame.
 const RMS: f64 = 0.005;
 const MOST: f64 = 0.020;
-const SOLVE: f64 = 10.0;
+const SOLVE: f64 = 8.0;
 const FRAME: f64 = 40.0;
 
 /// Frames a second that are compared with the fastest; the first is the one that the bounds are for.

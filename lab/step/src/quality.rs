@@ -30,6 +30,8 @@ pub struct Quality {
 /// Near its lowest and slow, as the issue says: shares of the leg, m/s for a figure of 1.8 m.
 const NEAR: f32 = 0.05;
 const SLOW: f32 = 0.3;
+/// Distance of a point from the ground that it stands on, in metres.
+pub const ON: f64 = 0.01;
 
 pub fn contacts(path: &[Vec3], rate: f32, leg: f32, scale: f32) -> Vec<bool> {
     let lowest = path.iter().map(|p| p.y).fold(f32::MAX, f32::min);
@@ -69,6 +71,10 @@ pub fn quality(feet: &[Points], ground: &dyn Ground, rate: f32, leg: f32, scale:
                 swing.extend(heights.iter().flatten().map(|h| -h));
                 continue;
             }
+            // A heel may lift over a ball that stands, where the ankle ends.
+            let lifted =
+                on[0] && heights[0].is_some_and(|h| h > ON) && heights[1].is_some_and(|h| h.abs() <= ON);
+            let on = if lifted { [false, true] } else { on };
             let held: Vec<f64> = (0..2).filter(|&k| on[k]).filter_map(|k| heights[k]).collect();
             deep.extend(held.iter().map(|h| -h));
             gap.extend(held.iter().copied().reduce(f64::min));

@@ -17,7 +17,7 @@ use sinew::{
 };
 
 use crate::{
-    quality::{contacts, over},
+    quality::{ON, contacts, over},
     walker::Walker,
 };
 
@@ -31,8 +31,6 @@ const SECONDS: f32 = 10.0;
 const AHEAD: f32 = 0.3;
 /// Frames left out at each end of a contact.
 const ENDS: usize = 2;
-/// Distance of a point from the ground that it stands on, in metres.
-const ON: f64 = 0.01;
 
 /// A measured value and its bound.
 pub struct Bounded {

@@ -1,5 +1,6 @@
 //! Planting frame by frame, for games: any time step, with or without look-ahead.
 
+mod ankle;
 mod casts;
 mod clock;
 mod course;

@@ -3,7 +3,8 @@
 use glam::{Quat, Vec3};
 
 use super::{
-    FootPlanter, FootPlanterError, FootPlanterReport, FootPlanterState, offset::rotation, place::Place,
+    FootPlanter, FootPlanterError, FootPlanterReport, FootPlanterState, ankle::relieve, offset::rotation,
+    place::Place,
 };
 use crate::{
     Pose,
@@ -16,6 +17,9 @@ use crate::{
 
 /// Distance from a limit at which the pelvis eases into it, in metres for a figure of 1.8 m.
 const EASE: f32 = 0.01;
+
+/// Clearance of a foot that turns about its ankle where that ends, as a fraction of the leg: about what its ball then sinks.
+const NEAR: f32 = 0.1;
 
 impl FootPlanter {
     /// Applies the state to the pose, which holds the animation's frame.
@@ -94,13 +98,23 @@ impl FootPlanter {
             let kept = place.over_floor(pose.position(leg.foot)) + Vec3::Y * level;
             frame.ankle = back.transform_point3(kept + (frame.ankle - kept) * frame.weight);
         }
+        let carry = back.transform_vector3(Vec3::Y * raise);
+        for (i, (leg, frame)) in figure.legs.iter().zip(&mut feet.frames).enumerate() {
+            let m = self.measures(i, place);
+            let near = 1.0 - feet.legs[i].foot.clearance(since, &m) / (NEAR * m.leg);
+            relieve(
+                &leg.sample(pose, Vec3::ZERO),
+                pose.position(leg.thigh) + carry,
+                near.clamp(0.0, 1.0),
+                frame,
+            );
+        }
         feet.backup.clear();
         feet.backup.push((figure.pelvis, *pose.local(figure.pelvis)));
         for leg in &figure.legs {
             let joints = [Some(leg.thigh), Some(leg.shin), Some(leg.foot), leg.toes];
             feet.backup.extend(joints.into_iter().flatten().map(|j| (j, *pose.local(j))));
         }
-        let carry = back.transform_vector3(Vec3::Y * raise);
         let mut missed = 0.0f32;
         let applied = figure.apply(pose, carry, Vec3::ZERO, &feet.frames, |_, by| missed = missed.max(by));
         if let Err(error) = applied {

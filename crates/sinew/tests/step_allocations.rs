@@ -6,7 +6,7 @@ use sinew::{
     Placement, Pose,
     glam::{Affine3, Vec3},
     ground::{
-        Plane,
+        Plane, Platform,
         plant::{FootPlanter, PlantOptions},
     },
 };
@@ -50,7 +50,11 @@ fn sensing_and_stepping_allocate_nothing() {
             looking.step(feet_now, &mut pose, &placed(at(time)), 1.0 / 60.0).unwrap();
         }
         feet.reset();
+        let walkway = Platform::WORLD.with_velocity(Vec3::X, Vec3::ZERO);
         for i in 0..60 {
+            if i == 30 {
+                feet.change_platform(&Platform::WORLD, &walkway);
+            }
             let time = i as f32 / 60.0;
             let sample = |later, pose: &mut Pose| {
                 figure::walk(&legs, &rest, time + later, pose);

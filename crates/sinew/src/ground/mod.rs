@@ -4,6 +4,7 @@ mod cast;
 mod mesh;
 mod placed;
 pub mod plant;
+mod platform;
 pub mod terrain;
 #[cfg(feature = "parry")]
 mod trimesh;
@@ -11,5 +12,6 @@ mod trimesh;
 pub use cast::{Filter, Ground, Hit, Plane};
 pub use mesh::{MeshError, TriangleMesh};
 pub use placed::PlacedGround;
+pub use platform::Platform;
 #[cfg(feature = "parry")]
 pub use trimesh::MeshGround;

@@ -32,7 +32,8 @@
 //! time step. All decisions fall on a clock of 30 ticks per second at any frame rate. [`FootPlanter::step_with`] takes a
 //! sampler and samples the animation at the ticks, so that the same numbers decide at every frame rate. A game that knows
 //! the coming animation sets a look-ahead ([`FootPlanter::set_look_ahead`]): feet in the air are then steered to their next
-//! footholds. While a figure jumps or falls, [`FootPlanterState::set_grounded`] leaves its animation alone.
+//! footholds. While a figure jumps or falls, [`FootPlanterState::set_grounded`] leaves its animation alone. On moving
+//! ground everything runs in the frame of a [`Platform`](crate::ground::Platform).
 //!
 //! The two solve one task with different knowledge. A game neither knows the whole clip nor has the milliseconds that the
 //! least-squares problem takes, so the frame's terms are taken one after the other, each exactly: the lock holds the ball

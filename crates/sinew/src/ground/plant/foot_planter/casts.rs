@@ -34,7 +34,11 @@ impl FootPlanter {
         if feet.presence.in_air() {
             return Ok(());
         }
-        let place = self.place(placement);
+        let place = self.place(&feet.framed(placement)?);
+        let frame = feet.frame;
+        let framed = frame.ground(ground);
+        // A frame that never changed keeps every bit of the casts.
+        let ground: &dyn Ground = if frame == Placement::IDENTITY { ground } else { &framed };
         // Results count from the next tick on, so casts are due once per tick. Given ticks tell whether the coming step has
         // one; otherwise the last time step predicts it.
         let due = match (feet.known.next(0), self.ahead) {

@@ -6,6 +6,7 @@ use glam::Vec3;
 
 use super::{
     FootPlanter, FootPlanterError, FootPlanterState, LEAST, LONGEST, NOW,
+    foot::Phase,
     place::Place,
     spring::Spring,
     ticks::{BEAT, MOST_AHEAD},
@@ -173,7 +174,7 @@ impl FootPlanter {
     ) -> Result<(), FootPlanterError> {
         self.knows(feet)?;
         self.fits(pose)?;
-        let place = self.place(placement);
+        let place = self.place(&feet.framed(placement)?);
         let i = feet.known.count;
         if i >= MOST_KNOWN {
             return Ok(());
@@ -191,6 +192,11 @@ impl FootPlanter {
     pub(super) fn advance(&self, feet: &mut FootPlanterState, pose: &Pose, place: &Place, dt: f32) {
         let first = !feet.started;
         let dt = if first { 0.0 } else { dt };
+        for state in &mut feet.legs {
+            if let Phase::Locked(lock) = &mut state.foot.phase {
+                lock.board(feet.phase + dt);
+            }
+        }
         if first {
             let base = feet.base.unwrap_or(place.floor);
             feet.level = Spring { value: Vec3::Y * base, rate: Vec3::ZERO };

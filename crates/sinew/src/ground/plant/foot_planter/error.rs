@@ -3,7 +3,7 @@
 use glam::Vec3;
 use thiserror::Error;
 
-use crate::{PoseError, SolveError};
+use crate::{AffineError, PoseError, SolveError};
 
 /// Error of a [`FootPlanter`](super::FootPlanter). [`FootPlanter::step`](super::FootPlanter::step) then leaves the pose as
 /// it was.
@@ -38,6 +38,9 @@ pub enum FootPlanterError {
         /// The point, in the local space of its joint.
         point: Vec3,
     },
+    /// The figure is too far from its platform.
+    #[error(transparent)]
+    Placement(#[from] AffineError),
     /// There is no such leg.
     #[error("there is no leg {leg}: the figure has {count}")]
     Leg {

@@ -10,6 +10,7 @@ use super::{
     course::Course,
     measures::Measures,
     offset::{Offset, Rest},
+    ride::Ride,
     spring::Spring,
     ticks::{BEAT, Beat, Beats, Contact},
     track::{Sole, Track},
@@ -73,6 +74,10 @@ pub struct Lock {
     ground: Option<f32>,
     /// Whether the ground has moved or gone since.
     gone: bool,
+    /// Motion of a foothold on a platform that the figure has left.
+    ride: Option<Ride>,
+    /// Motion that begins with the next frame.
+    boards: Option<Ride>,
 }
 
 /// Phase of a foot.
@@ -228,7 +233,7 @@ impl Foot {
     /// Displacement of a locked foot.
     fn stands(&self, lock: &Lock, sole: &Sole, time: f32, m: &Measures) -> Offset {
         let (heel, ball) = self.heights(sole, time, m);
-        let offset = stand(&lock.foothold, sole, heel, ball);
+        let offset = stand(&lock.foothold_after(time), sole, heel, ball);
         let mut ankle = offset.ankle + lock.slipped(sole, m);
         let behind = ankle.with_y(0.0);
         if behind.length() > lock.leash {
@@ -339,6 +344,20 @@ impl Foot {
         self.presence = self.presence.towards(self.presence_goal, self.presence_goal, m.omega, time);
         self.clear = self.clear.towards(self.clear_goal, self.clear_goal, air::QUICK * m.omega, time);
         self.course = self.course.map(|c| c.after(time));
+        if let Phase::Locked(lock) = &mut self.phase {
+            lock.ride(time);
+        }
+    }
+
+    /// Lets the foothold of a locked foot move with the platform that the figure leaves. `motion` returns the velocity at a
+    /// point and the rate of yaw.
+    pub fn leave(&mut self, motion: impl Fn(Vec3) -> (Vec3, f32)) {
+        if let Phase::Locked(lock) = &mut self.phase {
+            let ride = Ride::new(motion(lock.foothold.heel));
+            lock.boards = Some(lock.boards.map_or(ride, |before| before.plus(&ride)));
+            // Heights are not re-cast beside a foothold that has moved on.
+            lock.settled = true;
+        }
     }
 
     /// Takes over the re-cast heights of a locked foot's foothold.
@@ -426,6 +445,8 @@ impl Foot {
             shift: Vec3::ZERO,
             ground: None,
             gone: false,
+            ride: None,
+            boards: None,
         };
         // Points already in contact keep their height as an offset.
         let (heel, ball) = m.heights(&now);
@@ -501,6 +522,29 @@ impl Foot {
 }
 
 impl Lock {
+    /// The foothold `time` seconds after the state.
+    fn foothold_after(&self, time: f32) -> Foothold {
+        self.ride.map_or(self.foothold, |ride| ride.moved(&self.foothold, time))
+    }
+
+    /// Begins the motion on the platform that the figure has left, `time` seconds after the state.
+    pub fn board(&mut self, time: f32) {
+        let Some(ride) = self.boards.take() else { return };
+        self.foothold = ride.moved(&self.foothold, -time);
+        self.yaw -= ride.yaw * time;
+        let ride = ride.after(-time);
+        self.ride = Some(self.ride.map_or(ride, |before| before.plus(&ride)));
+    }
+
+    /// Moves the foothold by `time` seconds on the platform that the figure has left.
+    fn ride(&mut self, time: f32) {
+        if let Some(ride) = &mut self.ride {
+            self.foothold = ride.moved(&self.foothold, time);
+            self.yaw += ride.yaw * time;
+            *ride = ride.after(time);
+        }
+    }
+
     /// Displacement by slip since the last tick, that of the lower point.
     fn slipped(&self, sole: &Sole, m: &Measures) -> Vec3 {
         if self.slip <= 0.0 {

@@ -11,6 +11,7 @@ mod measures;
 mod offset;
 mod place;
 mod presence;
+mod ride;
 mod sampled;
 mod show;
 mod spring;
@@ -46,7 +47,7 @@ pub struct FootPlanterReport {
     pub standing: usize,
 }
 
-/// Largest distance of a sole's point from its joint; squares of larger ones overflow.
+/// Largest distance of a sole's point from its joint, and of two platforms; squares of larger ones overflow.
 const FURTHEST: f32 = 1e16;
 
 /// Tolerance in seconds for a tick on a frame, as times are summed in `f32`.
@@ -170,6 +171,10 @@ pub struct FootPlanterState {
     started: bool,
     /// Share of planting that shows.
     presence: Presence,
+    /// Placement of the state's own frame on the platform. It is attached to the platform and upright in it.
+    frame: Placement,
+    /// Position of the figure in that frame at the last step.
+    position: Vec3,
 }
 
 /// State of a leg.
@@ -229,6 +234,8 @@ impl FootPlanter {
             known: Known::new(count),
             started: false,
             presence: Presence::default(),
+            frame: Placement::IDENTITY,
+            position: Vec3::ZERO,
         }
     }
 
@@ -302,8 +309,9 @@ impl FootPlanter {
     /// Plants a frame.
     ///
     /// `pose` holds the animation's frame and receives the planted one. `placement` is the figure's placement in the world,
-    /// in metres: its horizontal position counts, while the height comes from the ground. `dt` is the time since the last
-    /// step in seconds; 0 leaves the state as it is.
+    /// in metres, or relative to the [`Platform`](crate::ground::Platform) on which it stands: its horizontal position
+    /// counts, while the height comes from the ground. `dt` is the time since the last step in seconds; 0 leaves the state
+    /// as it is.
     ///
     /// # Errors
     ///
@@ -321,7 +329,8 @@ impl FootPlanter {
         }
         self.knows(feet)?;
         self.fits(pose)?;
-        let place = self.place(placement);
+        let place = self.place(&feet.framed(placement)?);
+        feet.position = place.placement.to_world(Vec3::ZERO);
         if let Some(time) = self.next_tick(feet, dt).filter(|_| self.ahead > 0) {
             return Err(FootPlanterError::Unforeseen(time));
         }
@@ -377,7 +386,8 @@ impl FootPlanterState {
     }
 
     /// Forgets the past motion, for example after a teleport. The next step starts on the ground that the next
-    /// [`FootPlanter::sense`] finds, at any height. Contacts, influences and the ground ([`FootPlanterState::set_grounded`]) set by the caller stay.
+    /// [`FootPlanter::sense`] finds, at any height. What the caller has set stays: contacts, influences, and whether the
+    /// figure is on the ground.
     pub fn reset(&mut self) {
         for leg in &mut self.legs {
             (leg.foot, leg.hinge) = (Foot::default(), Vec3::ZERO);
@@ -387,5 +397,6 @@ impl FootPlanterState {
         (self.pending, self.since, self.phase, self.last) = (0.0, 0.0, 0.0, 0.0);
         self.known.clear();
         self.started = false;
+        self.frame = Placement::IDENTITY;
     }
 }

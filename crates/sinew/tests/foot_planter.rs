@@ -799,7 +799,6 @@ fn an_ankle_ends_where_the_heel_lifts() {
                 over(ball),
                 over(heel)
             );
-            // Up to 30 degrees nothing lifts.
             assert!(degrees > 14 || over(heel) < 2e-3, "{degrees}: {}", over(heel));
             assert!(degrees < 25 || over(heel) > 0.01, "{degrees}: {}", over(heel));
             ankles.push(ankle);
@@ -809,5 +808,35 @@ fn an_ankle_ends_where_the_heel_lifts() {
             assert!(most < 0.03, "{degrees}: the ankle leaps by {most} m in a degree");
         }
         before = Some(ankles);
+    }
+}
+
+#[test]
+fn a_jump_fades_planting_in_the_times_of_the_options() {
+    let (legs, rest) = figure::figure();
+    let options = PlantOptions::new().with_leaving_time(0.5).with_landing_time(0.3);
+    let planter = FootPlanter::new(&legs, options).unwrap();
+    let (mut feet, mut pose) = (planter.state(), rest.clone());
+    feet.set_contact(1, Some(1.0)).unwrap();
+    let mut shows = |grounded: bool, frames: usize| {
+        let mut raises = Vec::new();
+        for _ in 0..frames {
+            feet.set_grounded(grounded);
+            // Bent legs, so that both feet reach.
+            figure::walk(&legs, &rest, 0.2, &mut pose);
+            planter.sense(&mut feet, &Plane::level(0.1), &pose, &Placement::IDENTITY).unwrap();
+            raises.push(planter.step(&mut feet, &mut pose, &Placement::IDENTITY, 0.02).unwrap().raise);
+        }
+        raises
+    };
+    let stands = shows(true, 50)[49];
+    assert!((stands - 0.1).abs() < 0.01, "{stands}");
+    let fades = shows(false, 30);
+    assert!(fades[22] > 1e-4 && fades[26..].iter().all(|raise| *raise == 0.0), "{fades:?}");
+    let returns = shows(true, 20);
+    assert!(returns[10] < 0.95 * stands && (returns[16] - stands).abs() < 0.01, "{returns:?}");
+    for bad in [0.0, f32::NAN, 11.0] {
+        assert!(FootPlanter::new(&legs, PlantOptions::new().with_leaving_time(bad)).is_err());
+        assert!(FootPlanter::new(&legs, PlantOptions::new().with_landing_time(bad)).is_err());
     }
 }

@@ -90,6 +90,8 @@ pub fn run(data: &[u8]) -> Result<Outcome, String> {
         &mut settings.min_flexion,
         &mut settings.pelvis_rate,
         &mut settings.foot_rate,
+        &mut settings.leaving_time,
+        &mut settings.landing_time,
     ];
     for number in numbers {
         if b.byte() < hostile {

@@ -45,6 +45,14 @@ option_type! {
         /// Frequency of the spring on which a foot settles in [`FootPlanter`](super::FootPlanter), in hertz. From 0.01 to
         /// 1000; 4 by default.
         foot_rate, with_foot_rate: f32 = 4.0;
+        /// Time in which planting fades out when the figure leaves the ground
+        /// ([`FootPlanterState::set_grounded`](super::FootPlanterState::set_grounded)), in seconds. From 0.01 to 10; 0.2 by
+        /// default.
+        // In half of it, feet that let go of a foothold at a bent leg's height turned joints by more than 6 rad/s.
+        leaving_time, with_leaving_time: f32 = 0.2;
+        /// Time in which planting fades in after the return to the ground, in seconds. Feet stand by then. From 0.01 to 10;
+        /// 0.15 by default.
+        landing_time, with_landing_time: f32 = 0.15;
         /// Surfaces that count as ground; all by default.
         filter, with_filter: Filter = Filter::ALL;
     }
@@ -79,6 +87,8 @@ impl PlantOptions {
             ("min_flexion", "from 0 to a quarter turn", self.min_flexion, 0.0, quarter),
             ("pelvis_rate", "from 0.01 to 1000 Hz", self.pelvis_rate, 0.01, 1000.0),
             ("foot_rate", "from 0.01 to 1000 Hz", self.foot_rate, 0.01, 1000.0),
+            ("leaving_time", "from 0.01 to 10 s", self.leaving_time, 0.01, 10.0),
+            ("landing_time", "from 0.01 to 10 s", self.landing_time, 0.01, 10.0),
         ];
         for (setting, range, value, low, high) in rules {
             if !(low..=high).contains(&value) {

@@ -78,6 +78,15 @@ const LONGEST: f32 = 1e3;
 /// may then be accepted at one frame rate and rejected at another. Gradual decisions make this rare: a foot unlocks
 /// gradually as its contact fades, and an edge counts gradually as it comes into view.
 ///
+/// # Casts
+///
+/// [`FootPlanter::sense`], and so [`FootPlanter::step_with`], casts rays straight down, at most once per tick: three for the
+/// body, and for each leg as many as its phase needs. A foot that stands firmly needs none. One in the air needs three under
+/// its sole, up to 26 along its path and, near its landing or once for each landing known ahead, up to 42 along its sole. Where
+/// no position along the sole serves, up to four lines beside it have as many each. Each edge of the ground on a line adds
+/// seven. The heights of a new foothold are cast once more, with up to seven rays. The first call casts one longer ray where
+/// it finds no ground near the figure. [`FootPlanter::step`] casts none.
+///
 /// # State
 ///
 /// A foot planter is shared between characters. [`FootPlanterState`] holds the memory of one character's feet. The same
@@ -338,7 +347,7 @@ impl FootPlanter {
         feet.pending += dt;
         if !feet.started || feet.pending >= LEAST {
             let dt = core::mem::take(&mut feet.pending).min(LONGEST);
-            feet.presence.advance(dt);
+            feet.presence.advance(dt, &self.settings);
             if feet.presence.in_air() {
                 feet.reset();
                 return Ok(FootPlanterReport::default());

@@ -1,12 +1,7 @@
 //! How much of planting shows while a figure leaves the ground and returns to it.
 
 use super::FootPlanterState;
-
-/// Time in seconds in which planting fades out when the figure leaves the ground. In half of it, feet that let go of a foothold
-/// at a bent leg's height turned joints by more than 6 rad/s.
-const RELEASE: f32 = 0.2;
-/// Time in seconds in which it fades in after the return. Feet stand by then.
-const LANDING: f32 = 0.15;
+use crate::ground::plant::PlantOptions;
 
 /// Share of planting that shows.
 #[derive(Clone, Copy, Debug)]
@@ -35,8 +30,8 @@ impl Presence {
     }
 
     /// Continues the fade.
-    pub fn advance(&mut self, dt: f32) {
-        let by = if self.grounded { dt / LANDING } else { -dt / RELEASE };
+    pub fn advance(&mut self, dt: f32, options: &PlantOptions) {
+        let by = if self.grounded { dt / options.landing_time } else { -dt / options.leaving_time };
         self.fade = (self.fade + by).clamp(0.0, 1.0);
     }
 }
@@ -44,9 +39,10 @@ impl Presence {
 impl FootPlanterState {
     /// Says from now on whether the figure is on the ground; `true` at first.
     ///
-    /// In the air (a jump, a fall, a ragdoll) feet let go and planting fades out within 0.2 s. The pose is then the animation's to the bit, at
-    /// the height of the placement, no casts are made and no ticks asked for. After the return feet stand within 0.15 s,
-    /// wherever the ground is by then. A shorter absence only turns the fade back.
+    /// In the air (a jump, a fall, a ragdoll) feet let go, and planting fades out within [`PlantOptions::leaving_time`]. The
+    /// pose is then the animation's to the bit, at the height of the placement. No rays are cast and no ticks are needed.
+    /// After the return feet stand within [`PlantOptions::landing_time`], wherever the ground is by then. A shorter absence
+    /// only turns the fade back.
     ///
     /// ```
     /// # use sinew::{Placement, Pose, ground::{Ground, plant::{FootPlanter, FootPlanterError, FootPlanterState}}};

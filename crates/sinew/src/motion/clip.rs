@@ -5,7 +5,7 @@ use alloc::{string::String, vec::Vec};
 use glam::{Quat, Vec3};
 use thiserror::Error;
 
-use crate::{JointId, Pose, Skeleton, math};
+use crate::{JointId, Pose, Skeleton, math, math64};
 
 use super::{Track, track::TrackCursor};
 
@@ -67,6 +67,14 @@ impl JointTracks {
         pose.set_local(self.joint, local);
     }
 
+    /// Whether a value changes over time.
+    pub(super) fn moves(&self) -> bool {
+        fn changes<T: super::TrackValue + PartialEq>(track: &Option<Track<T>>) -> bool {
+            track.as_ref().is_some_and(|t| t.values().iter().any(|v| *v != t.values()[0]))
+        }
+        changes(&self.translation) || changes(&self.rotation) || changes(&self.scale)
+    }
+
     /// The key times of each existing track, in seconds.
     fn times(&self) -> impl Iterator<Item = &[f32]> {
         let t = self.translation.as_ref().map(Track::times);
@@ -88,7 +96,7 @@ pub struct ClipCursor {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clip {
     name: String,
-    tracks: Vec<JointTracks>,
+    pub(super) tracks: Vec<JointTracks>,
     start: f32,
     end: f32,
 }
@@ -180,4 +188,37 @@ impl Clip {
             tracks.sample_from(cursors, time, pose);
         }
     }
+
+    /// [`Clip::sample`] of a clip that plays in a loop: the end of a round is the start of the next. `time` is in seconds, on
+    /// the clip's own clock, and may lie any number of rounds after the end or before the start.
+    ///
+    /// At the end itself it is the start that is sampled. A clip of no length has one pose at all times. A time that is not
+    /// finite gives the start.
+    pub fn sample_looped(&self, time: f32, pose: &mut Pose) {
+        self.sample(round_of(self.start, self.end, time).1, pose);
+    }
+
+    /// [`Clip::sample_looped`], with the same bits, from where the cursor's last sample was, as in [`Clip::sample_from`].
+    pub fn sample_looped_from(&self, cursor: &mut ClipCursor, time: f32, pose: &mut Pose) {
+        self.sample_from(cursor, round_of(self.start, self.end, time).1, pose);
+    }
+}
+
+/// Whole rounds of a loop from `start` to `end` before `time` (negative before the start), and the time within the round. In
+/// `f64`, so that the two together are the time that was given.
+pub(super) fn round_of(start: f32, end: f32, time: f32) -> (f64, f32) {
+    let length = f64::from(end) - f64::from(start);
+    let since = f64::from(time) - f64::from(start);
+    if !(length > 0.0 && since.is_finite()) {
+        return (0.0, start);
+    }
+    let mut within = since % length;
+    if within < 0.0 {
+        within += length;
+    }
+    // A time just before the start is rounded to the end of the round before: the start of a round.
+    if within >= length {
+        within = 0.0;
+    }
+    (math64::round((since - within) / length), (f64::from(start) + within) as f32)
 }

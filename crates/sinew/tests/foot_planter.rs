@@ -151,7 +151,7 @@ impl Ground for Steps {
     fn cast_ray(&self, origin: Vec3, _: Vec3, reach: f32, _: &Filter) -> Option<Hit> {
         let point = origin.with_y(Self::height(origin.z));
         let distance = origin.y - point.y;
-        (0.0..=reach).contains(&distance).then_some(Hit { distance, point, normal: Vec3::Y, groups: 1 })
+        (0.0..=reach).contains(&distance).then_some(Hit::new(distance, point, Vec3::Y))
     }
 }
 
@@ -839,4 +839,36 @@ fn a_jump_fades_planting_in_the_times_of_the_options() {
         assert!(FootPlanter::new(&legs, PlantOptions::new().with_leaving_time(bad)).is_err());
         assert!(FootPlanter::new(&legs, PlantOptions::new().with_landing_time(bad)).is_err());
     }
+}
+
+/// A floor of body 7 for z below 0.1 m, and of body 8 from there on.
+struct TwoBodies;
+
+impl Ground for TwoBodies {
+    fn cast_ray(&self, from: Vec3, way: Vec3, reach: f32, filter: &Filter) -> Option<Hit> {
+        let hit = Plane::level(0.0).cast_ray(from, way, reach, filter)?;
+        Some(hit.with_body(if hit.point.z < 0.1 { 7 } else { 8 }))
+    }
+}
+
+#[test]
+fn bodies_under_the_pelvis_and_the_feet_are_told() {
+    let (legs, rest) = figure::figure();
+    let planter = planter(&legs);
+    let (mut feet, mut pose) = (planter.state(), rest.clone());
+    assert_eq!((feet.body_below(), feet.body_below_foot(0)), (None, None));
+    for _ in 0..10 {
+        // One foot is ahead, the other behind.
+        figure::walk(&legs, &rest, 0.05, &mut pose);
+        let here = placed(Affine3::from_rotation_translation(Quat::from_rotation_y(0.4), Vec3::ZERO));
+        let ground = placed(Affine3::from_rotation_y(0.4).inverse());
+        planter.sense(&mut feet, &ground.ground(&TwoBodies), &pose, &here).unwrap();
+        planter.step(&mut feet, &mut pose, &here, 0.02).unwrap();
+    }
+    let balls = [0, 1].map(|i| pose.model(legs.legs()[i].foot).transform_point3(legs.legs()[i].sole.ball).z);
+    assert!(balls[0] > 0.15 && balls[1] < 0.05, "{balls:?}");
+    assert_eq!([feet.body_below_foot(0), feet.body_below_foot(1)], [Some(8), Some(7)]);
+    assert_eq!((feet.body_below(), feet.body_below_foot(2)), (Some(7), None));
+    feet.reset();
+    assert_eq!((feet.body_below(), feet.body_below_foot(0)), (None, None));
 }

@@ -22,7 +22,7 @@ impl<F: Fn(Vec3) -> f32> Ground for Heights<F> {
         let y = (self.0)(from);
         let distance = from.y - y;
         let within = (0.0..=reach).contains(&distance);
-        within.then_some(Hit { distance, point: from.with_y(y), normal: Vec3::Y, groups: u32::MAX })
+        within.then_some(Hit::new(distance, from.with_y(y), Vec3::Y))
     }
 }
 

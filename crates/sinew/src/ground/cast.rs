@@ -23,6 +23,7 @@ impl Filter {
 
 /// Result of a cast.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Hit {
     /// Distance in metres that the ray, or the sphere's centre, travelled.
     pub distance: f32,
@@ -32,6 +33,27 @@ pub struct Hit {
     pub normal: Vec3,
     /// Groups of the surface, as a bit mask.
     pub groups: u32,
+    /// Number of the body that was hit, if the ground gives one: for sounds and decals, or to tell a lift from the floor.
+    pub body: Option<u64>,
+}
+
+impl Hit {
+    /// Makes a hit on a surface of all groups and no body.
+    pub const fn new(distance: f32, point: Vec3, normal: Vec3) -> Self {
+        Self { distance, point, normal, groups: u32::MAX, body: None }
+    }
+
+    /// Sets the groups of the surface.
+    #[must_use]
+    pub const fn with_groups(self, groups: u32) -> Self {
+        Self { groups, ..self }
+    }
+
+    /// Sets the body that was hit.
+    #[must_use]
+    pub const fn with_body(self, body: u64) -> Self {
+        Self { body: Some(body), ..self }
+    }
 }
 
 /// Ground to stand on. All vectors are in world space, metres, Y up.
@@ -126,11 +148,6 @@ impl Ground for Plane {
             return None;
         }
         let centre = origin + direction * distance;
-        Some(Hit {
-            distance,
-            point: centre - side * (centre - self.point).dot(side),
-            normal: side,
-            groups: u32::MAX,
-        })
+        Some(Hit::new(distance, centre - side * (centre - self.point).dot(side), side))
     }
 }

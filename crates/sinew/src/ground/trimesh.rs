@@ -99,12 +99,7 @@ impl MeshGround {
                 } else {
                     normal
                 };
-                let hit = Hit {
-                    distance: distance as f32,
-                    point: point.as_vec3(),
-                    normal: normal.as_vec3(),
-                    groups,
-                };
+                let hit = Hit::new(distance as f32, point.as_vec3(), normal.as_vec3()).with_groups(groups);
                 let counts = hit.distance <= cast.reach && math::acos(hit.normal.y) <= filter.max_slope;
                 if !counts {
                     return None;

@@ -8,7 +8,7 @@ use super::{
     profile::Profile,
 };
 use crate::{
-    ground::{Filter, Ground},
+    ground::{Filter, Ground, Hit},
     math,
 };
 
@@ -53,12 +53,17 @@ impl FootholdSearch<'_> {
     /// Casts a ray at the x and z of `at`, between `cast_above` and `cast_below` around the height `base`. Returns the
     /// height and the normal of the ground, or `None` if there is none.
     pub fn height(&self, at: Vec3, base: f32) -> Option<(f32, Vec3)> {
+        self.below(at, base).map(|(y, hit)| (y, hit.normal))
+    }
+
+    /// The same with the hit.
+    pub(super) fn below(&self, at: Vec3, base: f32) -> Option<(f32, Hit)> {
         let above = self.settings.cast_above * self.leg;
         let below = self.settings.cast_below * self.leg;
         let from = Vec3::new(at.x, base + above, at.z);
         let filter = Filter { ..self.settings.filter };
         let hit = self.ground.cast_ray(from, Vec3::NEG_Y, above + below, &filter)?;
-        Some((from.y - hit.distance, hit.normal))
+        Some((from.y - hit.distance, hit))
     }
 
     /// Height around which to cast for a foot with its ankle at the height `ankle`: that of the body, or a larger one so
@@ -67,12 +72,12 @@ impl FootholdSearch<'_> {
         base.max(ankle - self.settings.cast_above * self.leg)
     }
 
-    /// Height of the highest ground at the x and z of `at`, within a thousand legs of the height `around`.
-    pub(super) fn anywhere(&self, at: Vec3, around: f32) -> Option<f32> {
+    /// Height of the highest ground at the x and z of `at`, within a thousand legs of the height `around`, and its hit.
+    pub(super) fn anywhere(&self, at: Vec3, around: f32) -> Option<(f32, Hit)> {
         let reach = 1000.0 * self.leg;
         let from = Vec3::new(at.x, around + reach, at.z);
         let hit = self.ground.cast_ray(from, Vec3::NEG_Y, 2.0 * reach, &self.settings.filter)?;
-        Some(from.y - hit.distance)
+        Some((from.y - hit.distance, hit))
     }
 
     /// Finds a foothold for a sole near `heel` and `ball` (x and z alone count), around the height `base`. `length` is the

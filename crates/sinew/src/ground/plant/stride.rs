@@ -481,7 +481,7 @@ fn risers(search: &FootholdSearch<'_>, way: &Way, start: f32, size: f32) -> Opti
     }
     let place = |i: usize| way.start() + i as f32 * spacing;
     let mut base = search.height(way.at(way.start()), start).map(|(y, _)| y);
-    base = base.or_else(|| search.anywhere(way.at(way.start()), start));
+    base = base.or_else(|| search.anywhere(way.at(way.start()), start).map(|(y, _)| y));
     let mut base = base?;
     let heights: Vec<f32> = (0..casts as usize)
         .map(|i| {

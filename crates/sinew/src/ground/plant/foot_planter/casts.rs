@@ -71,15 +71,11 @@ impl FootPlanter {
             };
             (next, rate)
         };
-        let base = match feet.base {
-            Some(base) => search.height(body, base).map_or(base, |(y, _)| y),
-            None => {
-                let near = search.height(body, place.floor).map(|(y, _)| y);
-                let Some(y) = near.or_else(|| search.anywhere(body, place.floor)) else { return Ok(()) };
-                y
-            }
-        };
-        feet.base = Some(base);
+        let near = search.below(body, feet.base.unwrap_or(place.floor));
+        let found =
+            near.or_else(|| if feet.base.is_some() { None } else { search.anywhere(body, place.floor) });
+        let Some(base) = found.map(|(y, _)| y).or(feet.base) else { return Ok(()) };
+        (feet.base, feet.body_below) = (Some(base), found.and_then(|(_, hit)| hit.body));
         // On a climb the pelvis' spring lags by 2 / omega seconds. The slope is taken over as much ahead and behind, as one
         // step of a stair is no slope.
         let ahead = rate * (2.0 / self.pelvis_omega());

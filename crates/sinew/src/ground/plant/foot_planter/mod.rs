@@ -163,6 +163,8 @@ pub struct FootPlanterState {
     level_goal: Vec3,
     /// Height in world space of the ground under the body.
     base: Option<f32>,
+    /// Body under the figure's body.
+    body_below: Option<u64>,
     /// Rise of the ground over the lag of the pelvis' spring, in metres.
     rise: f32,
     /// Motion of the pelvis (as an ankle).
@@ -234,6 +236,7 @@ impl FootPlanter {
             level: Spring::default(),
             level_goal: Vec3::ZERO,
             base: None,
+            body_below: None,
             rise: 0.0,
             body: Track::default(),
             pending: 0.0,
@@ -394,6 +397,18 @@ impl FootPlanterState {
         self.legs.get(leg).is_some_and(|l| l.foot.locked())
     }
 
+    /// Number of the body under the pelvis ([`Hit::body`](crate::ground::Hit::body)) at the last cast. `None` without ground
+    /// or a number, or in the air.
+    pub fn body_below(&self) -> Option<u64> {
+        self.body_below
+    }
+
+    /// Number of the body under the ball of a foot at the foot's last cast. A foot that stands keeps that of its landing.
+    /// `None` without ground or a number, in the air, or for a leg that does not exist.
+    pub fn body_below_foot(&self, leg: usize) -> Option<u64> {
+        self.legs.get(leg)?.foot.under.body
+    }
+
     /// Forgets the past motion, for example after a teleport. The next step starts on the ground that the next
     /// [`FootPlanter::sense`] finds, at any height. What the caller has set stays: contacts, influences, and whether the
     /// figure is on the ground.
@@ -403,6 +418,7 @@ impl FootPlanterState {
         }
         (self.level, self.level_goal) = (Spring::default(), Vec3::ZERO);
         (self.base, self.rise, self.body) = (None, 0.0, Track::default());
+        self.body_below = None;
         (self.pending, self.since, self.phase, self.last) = (0.0, 0.0, 0.0, 0.0);
         self.known.clear();
         self.started = false;

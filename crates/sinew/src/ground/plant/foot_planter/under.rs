@@ -25,11 +25,13 @@ pub struct Under {
     sole: [Option<Vec3>; 3],
     /// Normal of the ground under the ball; Y without ground.
     pub normal: Vec3,
+    /// Body under the ball.
+    pub body: Option<u64>,
 }
 
 impl Default for Under {
     fn default() -> Self {
-        Self { line: Profile::default(), ends: [0.0; 2], sole: [None; 3], normal: Vec3::Y }
+        Self { line: Profile::default(), ends: [0.0; 2], sole: [None; 3], normal: Vec3::Y, body: None }
     }
 }
 
@@ -41,9 +43,10 @@ impl Under {
 
     /// Casts rays at heel, ball and tip of a sole.
     pub fn sole(search: &FootholdSearch<'_>, points: [Vec3; 3], base: f32) -> Self {
-        let found = points.map(|p| search.height(p, base).map(|(y, normal)| (p.with_y(y), normal)));
-        let normal = found[1].map_or(Vec3::Y, |(_, normal)| normal);
-        Self { sole: found.map(|f| f.map(|(p, _)| p)), normal, ..Self::default() }
+        let found = points.map(|p| search.below(p, base).map(|(y, hit)| (p.with_y(y), hit)));
+        let normal = found[1].map_or(Vec3::Y, |(_, hit)| hit.normal);
+        let body = found[1].and_then(|(_, hit)| hit.body);
+        Self { sole: found.map(|f| f.map(|(p, _)| p)), normal, body, ..Self::default() }
     }
 
     /// Casts rays along a line through `middle` in the horizontal direction `along` (a unit vector), from `back` metres

@@ -9,10 +9,10 @@ use sinew::{
     JointId, Pose, Skeleton,
     body::BodyRoles,
     ground::{
-        MeshGround, TriangleMesh,
+        Filter, Ground, Hit, MeshGround, TriangleMesh,
         plant::{
-            ClipOptions, Figure, FootFrame, FootholdSearch, Leg, Plan, PlantError, PlantOptions, PlantedClip,
-            Planting, Sole, plant_clip,
+            ClipOptions, Figure, FootFrame, FootholdSearch, Leg, Plan, PlanError, PlantError, PlantOptions,
+            PlantedClip, Planting, Sole, Stride, plant_clip,
         },
         terrain::{Flight, Rough, Slope, Stairs},
     },
@@ -296,4 +296,24 @@ fn a_frame_allocates_nothing() {
         }
     });
     assert_eq!(counted.count_total, 0);
+}
+
+/// Ground that no cast may ask for.
+struct Forbidden;
+
+impl Ground for Forbidden {
+    fn cast_ray(&self, _: Vec3, _: Vec3, _: f32, _: &Filter) -> Option<Hit> {
+        panic!("a cast with invalid settings")
+    }
+}
+
+#[test]
+fn settings_are_checked_before_a_stride_is_fitted() {
+    let walk = walk();
+    let mut options = ClipOptions::default();
+    options.stride = Some(Stride::Fit);
+    options.planting = PlantOptions::new().with_cast_below(f32::NAN);
+    let error = plant_clip(&walk.figure, &walk.rest, &walk.clip, &Forbidden, &options).unwrap_err();
+    assert!(matches!(error, PlantError::Plan(PlanError::Setting(_))), "{error}");
+    assert!(error.to_string().contains("cast_below"), "{error}");
 }

@@ -9,8 +9,8 @@ use alloc::{
 use glam::Vec3;
 
 use super::{
-    ClipAnalysis, Contacts, Figure, FootSample, FootholdSearch, Measures, Plan, PlantError, PlantOptions,
-    PlantReport, PlantedClip, Stride, Unscaled, contact::ContactLimits, measure, moved,
+    ClipAnalysis, Contacts, Figure, FootSample, FootholdSearch, Measures, Plan, PlanError, PlantError,
+    PlantOptions, PlantReport, PlantedClip, Stride, Unscaled, contact::ContactLimits, measure, moved,
 };
 use crate::{Pose, ground::Ground, math, math64, motion::Clip};
 
@@ -100,6 +100,8 @@ pub fn plant_clip(
     options: &ClipOptions,
 ) -> Result<Planting, PlantError> {
     let settings = &options.planting;
+    // Before a stride is fitted and anything is cast: invalid limits would give other errors there.
+    settings.check().map_err(PlanError::from)?;
     let scale = figure.height() / 1.8;
     let search = FootholdSearch { ground, settings, leg: figure.leg_length(), scale };
     let name = match clip.name() {

@@ -8,6 +8,11 @@
 #[doc = include_str!("../../../README.md")]
 pub struct Readme;
 
+/// The example of one frame of a game, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/one-frame.md")]
+pub struct OneFrame;
+
 pub mod build;
 pub mod bvh;
 pub mod gltf;

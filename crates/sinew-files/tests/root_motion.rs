@@ -1,4 +1,4 @@
-//! Root motion taken out of real clips that travel.
+//! Root motion taken out of real clips: a walk that travels, and a run on the spot, which sways by millimetres.
 
 use sinew::{Pose, body::BodyRoles, motion::RootMotion};
 use sinew_files::{Model, ReadOptions};
@@ -8,7 +8,7 @@ use sinew_files::{Model, ReadOptions};
 fn real_clips_placed_by_their_root_motion_are_the_clips() {
     let data = std::env::var("SINEW_DATA").expect("SINEW_DATA");
     for (file, name, scale, least) in
-        [("bvh/cmu_12_01_walk.bvh", "", 0.056444, 2.0), ("gltf/mannequiny.glb", "run_root.001", 1.0, 1.0)]
+        [("bvh/cmu_12_01_walk.bvh", "", 0.056444, 2.0), ("gltf/mannequiny.glb", "run_root.001", 1.0, 0.0)]
     {
         let options = ReadOptions { scale, ..ReadOptions::default() };
         let model = Model::read(&std::path::Path::new(&data).join(file), &options).unwrap();

@@ -72,9 +72,10 @@ fn rooms_import_in_one_direction() {
 /// centres of swings, the paths of limbs in a full body's step, a limb's path for the common case, coordinates of joints
 /// between the steps of a chain, resistance in joint space, one outer loop for the steps of four models, ease and
 /// stiffness as weights in steps of chains and bodies, preferred values in a chain's null space, limbs within limits (1,060),
-/// aims and look-ats within limits (220), errors about feet beside their legs (50), spheres cast by rays (40), and loops and root motion of clips (230). A change
-/// that needs more lines wins them back elsewhere, or says here what they are for.
-const MAX_LINES: usize = 25_495;
+/// aims and look-ats within limits (220), errors about feet beside their legs (50), spheres cast by rays (40), loops and root motion of
+/// clips (230), and moving platforms (60). A change that needs more lines wins them back elsewhere, or says here what they are
+/// for.
+const MAX_LINES: usize = 25_560;
 
 fn lines(at: &Path) -> usize {
     if at.is_file() {

@@ -172,9 +172,9 @@ impl RootMotion {
             motion.path = Some(Track::new(track.times().to_vec(), path, track.interpolation())?);
             *track = Track::new(track.times().to_vec(), left, track.interpolation())?;
         }
-        let rotation =
+        let mut rotation =
             clip.tracks.iter_mut().filter(|t| t.joint == joint).filter_map(|t| t.rotation.as_mut());
-        if let Some(track) = rotation.filter(|_| turns).next_back() {
+        if let Some(track) = rotation.next_back().filter(|_| turns) {
             let axis = turning_axis(&linear, &inverse).ok_or(RootMotionError::Frame { joint, frame })?;
             let (left, yaw) = without_yaw(track, axis, start)?;
             (*track, motion.yaw) = (left, Some(yaw));
@@ -246,9 +246,8 @@ fn turning_axis(linear: &DMat3, inverse: &DMat3) -> Option<DVec3> {
     let axis = up / math64::sqrt(up.length_squared()) * if linear.determinant() < 0.0 { -1.0 } else { 1.0 };
     let wanted = *inverse * math64::axis_angle(DVec3::Y, 1.0) * *linear;
     let off = math64::axis_angle(axis, 1.0) - wanted;
-    // NaN fails the comparison.
-    let shears = [off.x_axis, off.y_axis, off.z_axis].iter().any(|c| !(c.length_squared() < SHEAR * SHEAR));
-    (!shears).then_some(axis)
+    let keeps = |c: DVec3| c.length_squared() < SHEAR * SHEAR;
+    (keeps(off.x_axis) && keeps(off.y_axis) && keeps(off.z_axis)).then_some(axis)
 }
 
 /// A rotation track without its turn about `axis` since `start`, and that turn in radians.

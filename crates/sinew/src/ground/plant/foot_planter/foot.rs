@@ -306,7 +306,12 @@ impl Foot {
         let (stood, contact) = (self.stood, self.contact(0, m));
         self.stood = contact.stands;
         if contact.stands && !stood {
-            self.land(settings, m);
+            // A figure that was moved far away would otherwise leave its foot there.
+            if self.present(m).ankle.with_y(0.0).length() > LEFT_BEHIND * m.leg {
+                self.phase = Phase::Behind(CATCHES_UP);
+            } else {
+                self.land(settings, m);
+            }
         }
         let (heel, ball) = m.heights(&self.now(m).sole);
         let pace = self.pace(0, m);

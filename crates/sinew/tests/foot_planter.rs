@@ -10,7 +10,9 @@ use sinew::{
     glam::{Affine3, Quat, Vec3},
     ground::{
         Filter, Ground, Hit, Plane,
-        plant::{Figure, FootPlanter, FootPlanterError, FootPlanterState, PlantOptions},
+        plant::{
+            Figure, FootPlanter, FootPlanterError, FootPlanterState, FootState, PlantOptions, Unplanted,
+        },
     },
 };
 
@@ -871,4 +873,129 @@ fn bodies_under_the_pelvis_and_the_feet_are_told() {
     assert_eq!((feet.body_below(), feet.body_below_foot(2)), (Some(7), None));
     feet.reset();
     assert_eq!((feet.body_below(), feet.body_below_foot(0)), (None, None));
+}
+
+/// Largest angle between the same joints of two poses, in radians.
+fn apart(a: &Pose, b: &Pose) -> f32 {
+    let joints = a.skeleton().joints();
+    joints.map(|j| sinew::math::angle_between(a.local(j).rotation, b.local(j).rotation)).fold(0.0, f32::max)
+}
+
+/// A floor with an infinitely deep hole for x below 0.
+struct Hole;
+
+impl Ground for Hole {
+    fn cast_ray(&self, from: Vec3, way: Vec3, reach: f32, filter: &Filter) -> Option<Hit> {
+        Plane::level(0.0).cast_ray(from, way, reach, filter).filter(|hit| hit.point.x >= 0.0)
+    }
+}
+
+#[test]
+fn a_foot_says_what_it_does_and_why_it_does_not_stand() {
+    let (legs, rest) = figure::figure();
+    let planter = planter(&legs);
+    let mut feet = planter.state();
+    let mut pose = rest.clone();
+    let mut step = |feet: &mut FootPlanterState, ground: &dyn Ground| {
+        pose.copy_from(&rest);
+        planter.sense(feet, ground, &pose, &Placement::IDENTITY).unwrap();
+        planter.step(feet, &mut pose, &Placement::IDENTITY, 0.02).unwrap();
+        assert!(pose.locals().iter().all(|local| local.is_finite()));
+        // Planting bends the straight knee of the foot that stands.
+        assert!(apart(&pose, &rest) < 0.5, "{}", apart(&pose, &rest));
+    };
+    assert_eq!(feet.foot(0), Some(FootState::Air));
+    for _ in 0..10 {
+        step(&mut feet, &Hole);
+    }
+    assert_eq!(feet.foot(0), Some(FootState::Standing));
+    assert_eq!(feet.foot(1), Some(FootState::Refused(Unplanted::NoGround)));
+    assert_eq!((feet.stands(0), feet.stands(1), feet.foot(2)), (true, false, None));
+    feet.set_contact(0, Some(0.0)).unwrap();
+    for _ in 0..5 {
+        step(&mut feet, &Hole);
+    }
+    assert_eq!(feet.foot(0), Some(FootState::Air));
+    // No ground at all, from the first frame on.
+    let mut feet = planter.state();
+    for _ in 0..5 {
+        step(&mut feet, &Nothing);
+    }
+    assert_eq!(feet.foot(0), Some(FootState::Refused(Unplanted::NoGround)));
+}
+
+#[test]
+fn a_figure_upside_down_stays_finite_and_near_its_animation() {
+    let (legs, rest) = figure::figure();
+    for look_ahead in [0.0, 0.3] {
+        let mut planter = planter(&legs);
+        planter.set_look_ahead(look_ahead).unwrap();
+        let (mut feet, mut pose, mut given) = (planter.state(), rest.clone(), rest.clone());
+        for frame in 0..120 {
+            let time = frame as f32 / 60.0;
+            let at = |time: f32| Affine3::from_translation(Vec3::new(0.0, 0.9, time));
+            let sample = |later: f32, pose: &mut Pose| {
+                figure::walk(&legs, &rest, time + later, pose);
+                placed(at(time + later) * Affine3::from_rotation_x(std::f32::consts::PI))
+            };
+            let report = planter.step_with(&mut feet, &hill(), &mut pose, 1.0 / 60.0, sample).unwrap();
+            figure::walk(&legs, &rest, time, &mut given);
+            assert!(report.raise.is_finite() && report.out_of_reach.is_finite(), "{report:?}");
+            assert!(pose.locals().iter().all(|local| local.is_finite()), "frame {frame}");
+        }
+    }
+}
+
+#[test]
+fn a_foothold_out_of_reach_is_reported() {
+    let (legs, rest) = figure::figure();
+    let planter = planter(&legs);
+    let (mut feet, mut pose) = (planter.state(), rest.clone());
+    let mut step = |feet: &mut FootPlanterState, z: f32, dt: f32| {
+        figure::walk(&legs, &rest, 0.2, &mut pose);
+        let here = placed(Affine3::from_translation(Vec3::Z * z));
+        planter.sense(feet, &Plane::level(0.0), &pose, &here).unwrap();
+        let report = planter.step(feet, &mut pose, &here, dt).unwrap();
+        assert!(pose.locals().iter().all(|local| local.is_finite()));
+        report
+    };
+    for _ in 0..20 {
+        assert!(step(&mut feet, 0.0, 1.0 / 60.0).out_of_reach < 1e-3);
+    }
+    // The game moves the figure by two metres without a reset. The foot stands until the next tick.
+    let report = step(&mut feet, 2.0, 1e-3);
+    assert!(feet.stands(0) && report.out_of_reach > 0.5 && report.out_of_reach < 2.0, "{report:?}");
+    for _ in 0..60 {
+        step(&mut feet, 2.0, 1.0 / 60.0);
+    }
+    let report = step(&mut feet, 2.0, 1.0 / 60.0);
+    assert!(feet.stands(0) && report.out_of_reach < 2e-3, "{report:?} {:?}", feet.foot(0));
+}
+
+#[test]
+fn a_frame_of_a_second_displaces_no_joint_more_than_others() {
+    let (legs, rest) = figure::figure();
+    for look_ahead in [0.0, 0.3] {
+        // Largest turn of planting from the animation, over frames that are not the long one and in the frames after it.
+        let mut found = [0.0f32; 2];
+        for (run, found) in found.iter_mut().enumerate() {
+            let mut planter = planter(&legs);
+            planter.set_look_ahead(look_ahead).unwrap();
+            let (mut feet, mut pose, mut given) = (planter.state(), rest.clone(), rest.clone());
+            let mut time = 0.0;
+            for frame in 0..180 {
+                let dt = if run == 1 && frame % 60 == 37 { 1.0 } else { 1.0 / 60.0 };
+                time += dt;
+                let sample = |later: f32, pose: &mut Pose| {
+                    figure::walk(&legs, &rest, time + later, pose);
+                    placed(Affine3::from_translation(Vec3::Z * figure::SPEED * (time + later)))
+                };
+                planter.step_with(&mut feet, &Steps, &mut pose, dt, sample).unwrap();
+                figure::walk(&legs, &rest, time, &mut given);
+                *found = found.max(apart(&pose, &given));
+            }
+        }
+        // A second takes the figure up three steps, and nothing has cast on them before the frame.
+        assert!(found[0] > 0.1 && found[1] < 1.7 * found[0], "{look_ahead}: {found:?}");
+    }
 }

@@ -75,7 +75,9 @@ pub use clip::{Before, ClipOptions, Planting, plant_clip};
 pub use contact::Interval;
 pub use error::{PlanError, PlantError};
 pub use figure::{Figure, FigureError, Leg};
-pub use foot_planter::{FootPlanter, FootPlanterError, FootPlanterReport, FootPlanterState, LegFloor};
+pub use foot_planter::{
+    FootPlanter, FootPlanterError, FootPlanterReport, FootPlanterState, FootState, LegFloor,
+};
 pub use foothold::{FootDisplacement, FootSample, Foothold, Unplanted};
 pub use given::{ContactCurveError, ContactsError, IntervalError};
 pub use lean::Trunk;

@@ -23,12 +23,12 @@ use alloc::vec::Vec;
 
 use glam::Vec3;
 
-use super::{Figure, FootFrame, Leg, PlantOptionError, PlantOptions, contact::ContactLimits};
+use super::{Figure, FootFrame, Leg, PlantOptionError, PlantOptions, Unplanted, contact::ContactLimits};
 use crate::{JointId, JointTransform, Placement, Pose, solve::check};
 use clock::Known;
 pub use error::FootPlanterError;
 pub use floor::LegFloor;
-use foot::Foot;
+use foot::{Foot, Phase};
 use measures::Measures;
 use place::Place;
 use presence::Presence;
@@ -45,6 +45,18 @@ pub struct FootPlanterReport {
     pub out_of_reach: f32,
     /// Number of feet that stand.
     pub standing: usize,
+}
+
+/// State of a foot of a [`FootPlanterState`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum FootState {
+    /// The foot follows the animation over the ground, or catches up with it.
+    Air,
+    /// The foot stands on a foothold.
+    Standing,
+    /// The foot is in contact in the animation, but there is no foothold.
+    Refused(Unplanted),
 }
 
 /// Largest distance of a sole's point from its joint, and of two platforms; squares of larger ones overflow.
@@ -395,6 +407,15 @@ impl FootPlanterState {
     /// Whether a foot stands; false for a leg that does not exist.
     pub fn stands(&self, leg: usize) -> bool {
         self.legs.get(leg).is_some_and(|l| l.foot.locked())
+    }
+
+    /// State of a foot, with the reason for which a foot in contact does not stand; `None` for a leg that does not exist.
+    pub fn foot(&self, leg: usize) -> Option<FootState> {
+        self.legs.get(leg).map(|leg| match leg.foot.phase {
+            Phase::Air | Phase::Behind(_) => FootState::Air,
+            Phase::Locked(_) => FootState::Standing,
+            Phase::Refused(why) => FootState::Refused(why),
+        })
     }
 
     /// Number of the body under the pelvis ([`Hit::body`](crate::ground::Hit::body)) at the last cast. `None` without ground

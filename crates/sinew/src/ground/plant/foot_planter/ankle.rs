@@ -60,11 +60,12 @@ impl Lifting<'_> {
 }
 
 /// Dorsiflexion in radians: a right angle less the angle from the shin, towards the knee, to the sole, from heel to ball,
-/// about the axis `across`. It continues beyond a right angle.
+/// about the axis `across`. It continues beyond a right angle to both sides, up to half a turn.
 fn dorsiflexion(shin: Vec3, sole: Vec3, across: Vec3) -> f32 {
     let cross = shin.cross(sole);
-    let angle = math::atan2(cross.length(), shin.dot(sole));
-    core::f32::consts::FRAC_PI_2 - if cross.dot(across) < 0.0 { -angle } else { angle }
+    let (sin, cos) = (cross.length(), shin.dot(sole));
+    // Turned by a right angle, so that a foot which is pointed beyond one does not count as bent by three.
+    math::atan2(cos, if cross.dot(across) < 0.0 { -sin } else { sin })
 }
 
 /// Lifts the heel of a frame over its ball where its ankle would bend beyond its end, for a leg with its hip at `hip`.
@@ -111,4 +112,19 @@ pub fn relieve(clip: &FootSample, hip: Vec3, near: f32, frame: &mut FootFrame) {
     frame.turn = math::mul(turn, frame.turn);
     frame.toes = math::mul(math::conjugate(frame.turn), toes);
     frame.ankle = ankle;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dorsiflexion_is_measured_to_half_a_turn_both_ways() {
+        for degrees in [-170.0f32, -100.0, -80.0, 0.0, 30.0, 80.0, 100.0, 170.0] {
+            // Seen from the right, with the shin up and the toes ahead along -Z at 0.
+            let (sin, cos) = degrees.to_radians().sin_cos();
+            let found = dorsiflexion(Vec3::Y, Vec3::new(0.0, sin, -cos), Vec3::NEG_X);
+            assert!((found.to_degrees() - degrees).abs() < 1e-3, "{degrees}: {found}");
+        }
+    }
 }

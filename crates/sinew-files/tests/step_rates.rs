@@ -139,7 +139,17 @@ fn known_contacts_are_down_by_their_second_frame() {
                 |leg: &Leg| [leg.sole.heel, leg.sole.ball].map(|p| pose.model(leg.foot).transform_point3(p));
             figure.legs().iter().flat_map(both).collect()
         };
-        let (mut given, mut planted) = (Vec::new(), Vec::new());
+        // Dorsiflexion: heel to ball turned up from a right angle to the shin.
+        let bends = |pose: &Pose| -> Vec<f32> {
+            let bend = |leg: &Leg| {
+                let [knee, ankle] = [leg.shin, leg.foot].map(|j| pose.model(j).translation);
+                let [heel, ball] =
+                    [leg.sole.heel, leg.sole.ball].map(|p| pose.model(leg.foot).transform_point3(p));
+                90.0 - (knee - ankle).angle_between(ball - heel).to_degrees()
+            };
+            figure.legs().iter().map(bend).collect()
+        };
+        let (mut given, mut planted, mut bent) = (Vec::new(), Vec::new(), Vec::new());
         for frame in 0..=(clip.duration() * RATE) as usize {
             let time = clip.start() + frame as f32 / RATE;
             clip.sample(time, &mut pose);
@@ -151,8 +161,9 @@ fn known_contacts_are_down_by_their_second_frame() {
             };
             planter.step_with(&mut feet, &ground, &mut pose, 1.0 / RATE, sample).unwrap();
             planted.push(points(&pose));
+            bent.push(bends(&pose));
         }
-        let (mut count, mut slides) = (0, Vec::new());
+        let (mut count, mut lifted, mut slides) = (0, 0, Vec::new());
         for k in 0..given[0].len() {
             let lowest = given.iter().map(|p| p[k].y).fold(f32::MAX, f32::min);
             let touches = |i: usize| {
@@ -164,13 +175,20 @@ fn known_contacts_are_down_by_their_second_frame() {
                 let hit = ground
                     .cast_ray(at + Vec3::Y * 0.3, Vec3::NEG_Y, 1.0, &sinew::ground::Filter::ALL)
                     .unwrap();
-                assert!((hit.distance - 0.3).abs() < 0.01, "point {k}, frame {i}: {} m", hit.distance - 0.3);
+                let above = hit.distance - 0.3;
+                // A heel lifts over its ball where the ankle ends, at 34 degrees or 8 more than the clip's.
+                let lifts = k % 2 == 0 && above > 0.0 && bent[i][k / 2] > 32.0;
+                assert!(above.abs() < 0.01 || lifts, "point {k}, frame {i}: {above} m");
                 count += 1;
+                if above > 0.01 {
+                    lifted += 1;
+                    continue;
+                }
                 slides.push((at - before).length() * RATE);
             }
         }
         slides.sort_by(f32::total_cmp);
-        assert!(count > 500, "{count}");
+        assert!(count > 500 && lifted < count / 50, "{lifted} of {count}");
         assert!(slides[slides.len() * 9 / 10] < 0.001, "{} m/s", slides[slides.len() * 9 / 10]);
     }
 }

@@ -134,6 +134,8 @@ pub struct Figure {
     pub(super) outward: Vec<Vec3>,
     /// Up in the rest pose, in the local space of each foot.
     pub(super) sole_up: Vec<Vec3>,
+    /// Rotation of each thigh in the rest pose, in model space, and its direction from hip to knee.
+    pub(super) rest_thighs: Vec<(Quat, Vec3)>,
     /// Angle of each leg's toes over its sole in the rest pose, in radians.
     pub(super) rest_toes: Vec<f64>,
     /// Trunk that leans up steps and slopes.
@@ -207,6 +209,10 @@ impl Figure {
             sole_up: legs
                 .iter()
                 .map(|leg| math::rotate(math::conjugate(rest.model_rotation(leg.foot)), Vec3::Y))
+                .collect(),
+            rest_thighs: soles
+                .iter()
+                .map(|s| (s.thigh, (s.knee - s.hip).normalize_or(Vec3::NEG_Y)))
                 .collect(),
             rest_toes: soles.iter().map(|s| toe_angle(s, Vec3::Y)).collect(),
             trunk: None,

@@ -9,6 +9,8 @@ pub const LEG: f64 = 0.93;
 pub const HIPS_ACCELERATION: f64 = 2.0;
 /// Distance of the hips from the clip, in metres.
 pub const HIPS: f64 = 0.08;
+/// Distance of a sole from the clip's moved with the ground, in metres.
+pub const WAY: f64 = 0.2;
 /// Acceleration of thigh, shank and tilt, in rad/s2.
 pub const LEG_ACCELERATION: f64 = 40.0;
 /// Turn of thigh, shank and tilt from the clip, in radians.
@@ -29,7 +31,7 @@ pub const ROUND: f64 = 1e-5;
 /// Excess of a joint over its range, in radians.
 pub const RANGE: f64 = 0.1 * DEGREE;
 /// Excess of an ankle over what it bends without strain, in radians.
-pub const STRAIN: f64 = 3.0 * DEGREE;
+pub const STRAIN: f64 = 0.5 * DEGREE;
 /// Depth of a sole below the ground, in metres.
 pub const DEPTH: f64 = 0.001;
 /// Factors of the last four tolerances, in turn.
@@ -60,9 +62,10 @@ pub const KNEE_BEYOND: [f64; 2] = [4.0 * DEGREE, 3.0 * DEGREE];
 pub const KNEE_END: f64 = 135.0 * DEGREE;
 /// Distance from hip to ankle of a leg of [`LEG`] that stands below a step, in metres; the step is taken off it.
 pub const STANDING: f64 = 0.84;
-/// Flexion and abduction of a hip, in radians, and turn up of the toes (American Academy of Orthopaedic Surgeons: Joint
+/// Flexion, abduction and turn of a hip, in radians, and turn up of the toes (American Academy of Orthopaedic Surgeons: Joint
 /// Motion, 1965).
-pub const HIP: [[f64; 2]; 2] = [[-30.0 * DEGREE, 120.0 * DEGREE], [-30.0 * DEGREE, 45.0 * DEGREE]];
+pub const HIP: [[f64; 2]; 3] =
+    [[-30.0 * DEGREE, 120.0 * DEGREE], [-30.0 * DEGREE, 45.0 * DEGREE], [-45.0 * DEGREE, 45.0 * DEGREE]];
 pub const TOES: [f64; 2] = [-45.0 * DEGREE, 70.0 * DEGREE];
 
 /// Time next to a stance, in seconds, in which the required clearance fades to none, and toes to those of the clip.

@@ -1,6 +1,6 @@
 //! A leg of the problem at one sample: its pose as a function of five angles, with derivatives.
 
-use glam::{DMat3, DVec3, Vec3};
+use glam::{DMat3, DQuat, DVec3, Vec3};
 
 use crate::{
     ground::plant::{ClipAnalysis, Figure},
@@ -40,6 +40,9 @@ pub(super) struct ClipLeg {
     pub sole: [DVec3; 3],
     /// Up, forward and outward of the hips.
     pub hips: [DVec3; 3],
+    /// Turn of the thigh from the rest pose, in model space, that of the hips back, and the thigh's direction at rest.
+    pub turned: [DQuat; 2],
+    pub rest: DVec3,
     /// Lean of the ground to the side, as a turn of the foot before all others.
     pub roll: DMat3,
     /// Flexion of the knee, in radians.
@@ -58,6 +61,8 @@ pub(super) struct PosedLeg {
     pub thigh: DVec3,
     /// Its derivatives; that by the shank is 0.
     pub thigh_by: [DVec3; 3],
+    /// Axis of the knee.
+    pub hinge: DVec3,
     /// Turn of the foot from the clip's.
     pub turn: DMat3,
     /// Derivatives of the turn: `axis x` of what is turned.
@@ -86,6 +91,7 @@ impl ClipLeg {
         let across =
             (s.ball - s.heel).as_dvec3().cross(curve.upright[i].as_dvec3()).normalize_or(DVec3::NEG_X);
         let turn = analysis.upright[i];
+        let (rest_thigh, rest) = figure.rest_thighs[foot];
         Self {
             hip: s.hip.as_dvec3(),
             thigh,
@@ -95,6 +101,8 @@ impl ClipLeg {
             across,
             sole: [s.heel, s.ball, s.tip].map(|p| p.as_dvec3()),
             hips: [Vec3::Y, figure.front, figure.outward[foot]].map(|v| rotate(turn, v).as_dvec3()),
+            turned: [rotate_of(s.thigh) * rotate_of(rest_thigh).conjugate(), rotate_of(turn).conjugate()],
+            rest: rest.as_dvec3(),
             roll: DMat3::IDENTITY,
             flexion,
         }
@@ -111,12 +119,34 @@ impl ClipLeg {
         (self.sole[1] - self.sole[0]).normalize_or_zero()
     }
 
+    /// Turn of the thigh about its length against the hips in radians, from the rest pose, with its derivatives by thigh and
+    /// tilt. It is what the shortest turn of the thigh's direction leaves.
+    pub fn twist(&self, angles: &[f64]) -> (f64, [f64; 2]) {
+        let turn = |axis: DVec3, angle: f64| {
+            let (sin, cos) = math::sin_cos(0.5 * angle);
+            DQuat::from_vec4((axis * sin).extend(cos))
+        };
+        let [own, hips] = self.turned;
+        let tilt = turn(self.ahead, angles[TILT]);
+        let now = tilt * turn(self.hinge, angles[THIGH]) * own;
+        let parts = |q: DQuat| (q.xyz().dot(self.rest), q.w);
+        let (along, real) = parts(hips * now);
+        let by = |axis: DVec3| {
+            let (a, r) = parts(hips * (DQuat::from_vec4((0.5 * axis).extend(0.0)) * now));
+            2.0 * (a * real - along * r) / (along * along + real * real).max(1e-6)
+        };
+        // Of both signs of a quaternion, that of the smaller turn.
+        let sign = if real < 0.0 { -1.0 } else { 1.0 };
+        (2.0 * math::atan2(sign * along, sign * real), [by(tilt * self.hinge), by(self.ahead)])
+    }
+
     pub fn pose(&self, angles: &[f64]) -> PosedLeg {
         let turn = |axis: DVec3, angle: f64| math::axis_angle(axis, angle);
         let tilt = turn(self.ahead, angles[TILT]);
         let thigh = turn(self.hinge, angles[THIGH]) * self.thigh;
         let shank = turn(self.hinge, angles[SHANK]) * self.shank;
         let (by_thigh, by_shank) = (tilt * self.hinge.cross(thigh), tilt * self.hinge.cross(shank));
+        let hinge = tilt * self.hinge;
         let (thigh, ankle) = (tilt * thigh, tilt * (thigh + shank));
         let yaw = turn(DVec3::Y, angles[YAW]);
         let foot = yaw * (turn(self.across, angles[PITCH]) * self.roll);
@@ -125,6 +155,7 @@ impl ClipLeg {
             ankle_by: [by_thigh, by_shank, self.ahead.cross(ankle)],
             thigh,
             thigh_by: [by_thigh, DVec3::ZERO, self.ahead.cross(thigh)],
+            hinge,
             turn: foot,
             turn_by: [yaw * self.across, DVec3::Y],
         }
@@ -170,6 +201,10 @@ impl PosedLeg {
     }
 }
 
+fn rotate_of(q: glam::Quat) -> DQuat {
+    math::normalize(q.as_dquat())
+}
+
 /// A unit vector perpendicular to another.
 fn any_across(v: DVec3) -> DVec3 {
     let other = if v.z.abs() < 0.9 { DVec3::Z } else { DVec3::Y };
@@ -198,6 +233,11 @@ mod tests {
                 DVec3::new(0.05, -0.08, 0.2),
             ],
             hips: [DVec3::Y, DVec3::Z, DVec3::X],
+            turned: [
+                DQuat::from_xyzw(0.1, 0.3, -0.2, 0.8).normalize(),
+                DQuat::from_xyzw(0.0, -0.1, 0.1, 0.9).normalize(),
+            ],
+            rest: DVec3::new(0.1, -1.0, 0.05).normalize(),
             roll: DMat3::IDENTITY,
             flexion: 0.6,
         }
@@ -223,6 +263,14 @@ mod tests {
         };
         let ((_, point), (_, bend), hip) = measure(&at);
         let h = 1e-6;
+        for (k, by) in [THIGH, TILT].into_iter().zip(leg.twist(&at).1) {
+            let moved = |s: f64| {
+                let mut x = at;
+                x[k] += s;
+                leg.twist(&x).0
+            };
+            assert!(((moved(h) - moved(-h)) / (2.0 * h) - by).abs() < 1e-7, "twist {k}");
+        }
         for k in 0..ANGLES {
             let moved = |s: f64| {
                 let mut x = at;

@@ -9,7 +9,8 @@
 //! # Cost
 //!
 //! Sums over all samples, each residual divided by the tolerance that stands with its constant:
-//! - second differences of all unknowns, and their distances from the clip moved with the ground ([`reference`]);
+//! - second differences of all unknowns, their distances from the clip moved with the ground ([`reference`]), and those of
+//!   soles, which hips that move for one foot else take the other along with;
 //! - distances of heels and balls in contact from their places, by their absolute values: a point is either held, or given
 //!   up where a range forbids it;
 //! - what joints exceed their ranges by, squared;

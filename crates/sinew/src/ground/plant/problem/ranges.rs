@@ -20,8 +20,8 @@ pub struct Ranges {
     pub straight: f64,
     /// Most flexion of the knees at each sample.
     pub bent: Vec<f64>,
-    /// Flexion and abduction of a hip.
-    pub hip: [[f64; 2]; 2],
+    /// Flexion, abduction and turn of a hip.
+    pub hip: [[f64; 2]; 3],
 }
 
 /// Ranges and largest accelerations of a clip's joints.
@@ -31,8 +31,8 @@ pub struct Own {
     ankle: f64,
     /// Least and largest flexion of a knee, in radians.
     knee: [f64; 2],
-    /// Least and largest flexion and abduction of a hip, in radians.
-    hip: [[f64; 2]; 2],
+    /// Least and largest flexion, abduction and turn of a hip, in radians.
+    hip: [[f64; 2]; 3],
     /// 99th percentiles of accelerations of the hips' height, in m/s2, and of knees, in rad/s2.
     pub accelerations: [f64; 2],
 }
@@ -68,7 +68,7 @@ impl Own {
         Self {
             ankle: span(&ankle)[1],
             knee: span(&|l| l.flexion),
-            hip: [hip(0), hip(1)],
+            hip: [hip(0), hip(1), span(&|l| l.twist(&[0.0; ANGLES]).0)],
             accelerations: [largest(alloc::vec![heights], 1.0 / 30.0), largest(flexions, 1.0 / 60.0)],
         }
     }
@@ -86,7 +86,7 @@ impl Ranges {
             ankle: [DORSIFLEXION[0].max(own.ankle), DORSIFLEXION[1].max(own.ankle + BEYOND_CLIP)],
             straight: own.knee[0].clamp(f64::from(STRAIGHT), KNEE[0]),
             bent,
-            hip: [0, 1].map(|k| [own.hip[k][0].min(HIP[k][0]), own.hip[k][1].max(HIP[k][1])]),
+            hip: [0, 1, 2].map(|k| [own.hip[k][0].min(HIP[k][0]), own.hip[k][1].max(HIP[k][1])]),
         }
     }
 }

@@ -19,20 +19,20 @@ impl Problem<'_> {
         let hips: Vec<Vec3> = (0..self.count()).map(|i| self.hips_at(state, i).as_vec3()).collect();
         let feet = (0..self.legs.len())
             .map(|leg| {
-                let samples = &self.planner.analysis.feet[leg].samples;
                 let mut frames: Vec<FootFrame> = (0..self.count())
                     .map(|i| {
                         let (clip, posed) = (&self.legs[leg][i], self.posed(state, i, leg));
                         let ankle = clip.hip + self.hips_at(state, i) + posed.ankle;
                         let (ankle, turn) = self.put(leg, i, ankle, posed.turn);
                         let q = math64::quaternion(&turn);
+                        let line = posed.ankle.normalize_or(DVec3::NEG_Y);
                         let time = i as f32 * self.planner.analysis.step;
                         FootFrame {
                             turn: Quat::from_xyzw(q.x as f32, q.y as f32, q.z as f32, q.w as f32),
                             toes: Quat::IDENTITY,
                             ankle: ankle.as_vec3(),
-                            knee_way: samples[i].knee_way,
-                            clip_line: samples[i].ankle - samples[i].hip,
+                            knee_way: posed.hinge.cross(line).as_vec3(),
+                            clip_line: line.as_vec3(),
                             weight: self.planner.presence(&planted[leg], time),
                             influence: 1.0,
                         }

@@ -9,7 +9,7 @@ use super::{
     clearance::Plane,
     constants::{
         BALL, DEPTH, HEEL, HIPS, HIPS_ACCELERATION, LEG_ACCELERATION, LEG_TURN, RANGE, ROUND,
-        SOLE_ACCELERATION, SOLE_TURN, STRAIN,
+        SOLE_ACCELERATION, SOLE_TURN, STRAIN, WAY,
     },
     leg::{ANGLES, PITCH, PosedLeg, SHANK, THIGH, TILT, YAW},
 };
@@ -73,11 +73,32 @@ impl Problem<'_> {
                 }
             }
             for leg in 0..self.legs.len() {
+                self.strays(state, i, leg, sink);
                 self.ranges(state, i, leg, model.loose, sink);
                 self.contacts(state, i, leg, model, sink);
             }
         }
         self.depths(state, model, sink);
+    }
+
+    /// Distance of the middle of a sole from the clip's, moved with the ground.
+    fn strays(
+        &self,
+        state: &State,
+        i: usize,
+        leg: usize,
+        sink: &mut impl FnMut(&[(usize, f64)], f64, f64, f64),
+    ) {
+        let clip = &self.legs[leg][i];
+        let middle = 0.5 * (clip.sole[0] + clip.sole[1]);
+        let (place, by) = self.place(state, i, leg, middle);
+        let off = place - (clip.hip + clip.thigh + clip.shank + middle + self.references[leg][i].by);
+        let tolerance = WAY * self.size;
+        let weight = 1.0 / (tolerance * tolerance);
+        for axis in [DVec3::X, DVec3::Y, DVec3::Z] {
+            let off = off.dot(axis);
+            sink(&self.row(i, leg, axis, &by, 1.0), off, weight, 0.5 * weight * off * off);
+        }
     }
 
     /// Tolerances of acceleration and distance of an unknown of a sample.
@@ -116,6 +137,8 @@ impl Problem<'_> {
         let row = [0, 1, 2, 3, 4].map(|k| (at + k, by[k]));
         beyond(&row, bend, [f64::NEG_INFINITY, allowed.ankle[1]], range);
         beyond(&row, bend, [f64::NEG_INFINITY, allowed.ankle[0]], STRAIN * loose);
+        let (twist, by) = clip.twist(&state.x[at..at + ANGLES]);
+        beyond(&[(at + THIGH, by[0]), (at + TILT, by[1])], twist, allowed.hip[2], range);
         let hip = PosedLeg::hip(clip.hips, posed.thigh, &posed.thigh_by);
         for ((value, by), allowed) in hip.into_iter().zip(allowed.hip) {
             let row = [THIGH, SHANK, TILT].map(|k| (at + k, by[k]));

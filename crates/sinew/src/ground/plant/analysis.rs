@@ -365,7 +365,7 @@ impl FootCurve {
     }
 
     /// Computes heights above each point's lowest height, and speeds over `reach` samples to either side.
-    fn measure(&mut self, step: f32, reach: usize) {
+    pub(super) fn measure(&mut self, step: f32, reach: usize) {
         let n = self.samples.len();
         let points = |f: fn(&FootSample) -> Vec3| self.samples.iter().map(f).collect::<Vec<_>>();
         let heights = |p: &[Vec3]| {

@@ -4,10 +4,7 @@ use alloc::vec::Vec;
 
 use glam::Vec3;
 
-use super::{
-    ClipAnalysis, Contacts, FootCurve, Interval, Plan, Planted, analysis::SampledCurve,
-    contact::ContactLimits,
-};
+use super::{ClipAnalysis, Contacts, FootCurve, Interval, Plan, Planted, contact::ContactLimits};
 use crate::math;
 
 /// A clip between two more rounds of itself. A plan of all of them has no ends where the clip has none.
@@ -59,11 +56,6 @@ impl Rounds {
                 before().map(|t| curve.at(t, step).stretched(-hips[0], -feet[0])).collect();
             samples.extend_from_slice(&curve.samples);
             samples.extend(after().map(|t| curve.at(t, step).stretched(hips[1], feet[1])));
-            let numbers = |values: &[f32]| -> Vec<f32> {
-                let curve = SampledCurve { values, step };
-                let first = before().map(|t| curve.value(t));
-                first.chain(values.iter().copied()).chain(after().map(|t| curve.value(t))).collect()
-            };
             let up = |t: f32| curve.upright[near(t)];
             let upright = before().map(up).chain(curve.upright.iter().copied()).chain(after().map(up));
             let bones = |t: f32| curve.bones[near(t)];
@@ -72,17 +64,26 @@ impl Rounds {
                 samples,
                 upright: upright.collect(),
                 bones: bones.collect(),
-                heel_heights: numbers(&curve.heel_heights),
-                ball_heights: numbers(&curve.ball_heights),
-                heel_speeds: numbers(&curve.heel_speeds),
-                ball_speeds: numbers(&curve.ball_speeds),
-                given: Some({
-                    // Contacts repeat as they are found in the clip.
-                    let contacts = curve.contacts(step, limits);
-                    let repeat = |list: &[Interval]| repeated(list, round, end, lead as f32 * step);
-                    Contacts { heel: repeat(&contacts.heel), ball: repeat(&contacts.ball) }
-                }),
+                heel_heights: Vec::new(),
+                ball_heights: Vec::new(),
+                heel_speeds: Vec::new(),
+                ball_speeds: Vec::new(),
+                given: None,
             };
+            long.measure(step, given.per_key);
+            // All rounds have the contacts that the first or the last has in the clip, whose ends know speeds to one side only,
+            // or that the first has after another.
+            let found = curve.contacts(step, limits);
+            let after = curve.given.is_none().then(|| long.contacts(step, limits));
+            let to = (long.samples.len() - 1) as f32 * step;
+            let lead = lead as f32 * step;
+            let of = |point: fn(&Contacts) -> &[Interval]| {
+                let mut first = part(point(&found), 0.0, round);
+                first.extend(part(point(&found), end - round, end));
+                first.extend(after.iter().flat_map(|a| part(point(a), lead, lead + round)));
+                repeated(first, round, lead - round, to)
+            };
+            long.given = Some(Contacts { heel: of(|c| &c.heel), ball: of(|c| &c.ball) });
         }
         (long, Self { given: Some(given), lead })
     }
@@ -131,24 +132,23 @@ fn closes(analysis: &ClipAnalysis, round: usize) -> bool {
     })
 }
 
-/// Contacts of a clip of `end` seconds with those of a further `round` before and after it, from `lead` seconds before it.
-fn repeated(list: &[Interval], round: f32, end: f32, lead: f32) -> Vec<Interval> {
-    let moved = |from: f32, to: f32, by: f32| {
-        list.iter().filter_map(move |c| {
-            let part = Interval { from: c.from.max(from) + by, to: c.to.min(to) + by };
-            (part.length() > 0.0).then_some(part)
-        })
-    };
-    let all = moved(round - lead, round, lead - round).chain(moved(0.0, end, lead)).chain(moved(
-        end - round,
-        end - round + lead,
-        lead + round,
-    ));
+/// Parts of contacts within an interval, in seconds from its start.
+fn part(list: &[Interval], from: f32, to: f32) -> Vec<Interval> {
+    let cut = |c: &Interval| Interval { from: c.from.max(from) - from, to: c.to.min(to) - from };
+    list.iter().map(cut).filter(|c| c.length() > 0.0).collect()
+}
+
+/// Contacts of a round of `round` seconds, repeated from `begin`, at most 0, to `end`, and cut to times from 0.
+fn repeated(mut list: Vec<Interval>, round: f32, begin: f32, end: f32) -> Vec<Interval> {
+    list.sort_by(|a, b| a.from.total_cmp(&b.from));
     let mut joined: Vec<Interval> = Vec::new();
-    for part in all {
+    let rounds = (0..).map(|k| begin + k as f32 * round).take_while(|start| *start < end);
+    for (start, contact) in rounds.flat_map(|start| list.iter().map(move |c| (start, c))) {
+        let part = Interval { from: (start + contact.from).max(0.0), to: (start + contact.to).min(end) };
         match joined.last_mut() {
+            _ if part.from >= part.to => {}
             // They meet where one round ends and the next begins.
-            Some(last) if part.from - last.to < 1e-4 => last.to = part.to,
+            Some(last) if part.from - last.to < 1e-4 => last.to = last.to.max(part.to),
             _ => joined.push(part),
         }
     }

@@ -28,7 +28,12 @@ fn stands(glb: &Glb, foot: &str, point: &str) -> Vec<[f64; 2]> {
 
 #[track_caller]
 fn near(found: &[[f64; 2]], wanted: &[[f64; 2]]) {
-    let same = |a: &[f64; 2], b: &[f64; 2]| (a[0] - b[0]).abs() < 1e-4 && (a[1] - b[1]).abs() < 1e-4;
+    within(1e-4, found, wanted);
+}
+
+#[track_caller]
+fn within(seconds: f64, found: &[[f64; 2]], wanted: &[[f64; 2]]) {
+    let same = |a: &[f64; 2], b: &[f64; 2]| (a[0] - b[0]).abs() < seconds && (a[1] - b[1]).abs() < seconds;
     assert!(found.len() == wanted.len() && found.iter().zip(wanted).all(|(a, b)| same(a, b)), "{found:?}");
 }
 
@@ -93,7 +98,9 @@ fn other_contacts_are_obeyed() {
     near(&stands(&out, "left", "heel"), &[[0.5, 0.7], [1.2, 1.5]]);
     near(&stands(&out, "left", "ball"), &[[0.6, 0.8], [1.3, 1.6]]);
     for point in ["heel", "ball"] {
-        assert_eq!(stands(&out, "right", point), stands(&found, "right", point));
+        // Its contacts are the found ones. When a heel that lifts at their ends is still on the ground depends on the hips, and
+        // so on the other foot.
+        within(0.02, &stands(&out, "right", point), &stands(&found, "right", point));
     }
     assert_ne!(stands(&out, "left", "heel"), stands(&found, "left", "heel"));
     all_finite(&place.0.join("out.glb"));

@@ -218,10 +218,7 @@ fn a_trunk_leans_up_stairs_under_a_head_that_looks_ahead() {
     }
     // A figure without influence keeps its trunk too.
     let mut free = walk;
-    free.figure
-        .legs_mut()
-        .iter_mut()
-        .for_each(|leg| (leg.position_influence, leg.rotation_influence) = (0.0, 0.0));
+    free.figure.legs_mut().iter_mut().for_each(|leg| leg.influence = 0.0);
     let (plan, planted) = plant(&free, stairs.mesh().unwrap());
     assert!(plan.lean.iter().any(|angle| *angle > 0.1));
     for (key, &time) in planted.times.iter().enumerate() {

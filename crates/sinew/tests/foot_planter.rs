@@ -454,16 +454,29 @@ fn contact_may_be_given() {
     assert_eq!(given.set_contact(2, None), Err(FootPlanterError::Leg { leg: 2, count: 2 }));
 }
 
+/// A hill without casts.
+struct Uncast;
+
+impl Ground for Uncast {
+    fn cast_ray(&self, _: Vec3, _: Vec3, _: f32, _: &Filter) -> Option<Hit> {
+        panic!("a figure without influence casts");
+    }
+}
+
 #[test]
 fn a_leg_without_influence_keeps_the_animation_and_fades_without_a_leap() {
+    let with = |influence: [f32; 2]| {
+        let (mut legs, _) = figure::figure();
+        legs.legs_mut().iter_mut().zip(influence).for_each(|(leg, i)| leg.influence = i);
+        planter(&legs)
+    };
     let (legs, _) = figure::figure();
-    let mut feet = planter(&legs).state();
-    feet.set_influence(0, 0.0).unwrap();
     let leg = &legs.legs()[0];
     let joints = [leg.thigh, leg.shin, leg.foot];
+    let free = with([0.0, 1.0]);
     walk(
-        &planter(&legs),
-        &mut feet,
+        &free,
+        &mut free.state(),
         &hill(),
         60,
         |_| true,
@@ -473,14 +486,25 @@ fn a_leg_without_influence_keeps_the_animation_and_fades_without_a_leap() {
             }
         },
     );
+    // The pelvis follows the leg of the largest influence: none here.
+    let none = with([0.0, 0.0]);
+    walk(
+        &none,
+        &mut none.state(),
+        &hill(),
+        60,
+        |_| true,
+        |_, _, given, pose, _| {
+            assert_eq!(pose.locals(), given.locals());
+        },
+    );
     // An influence larger by a twentieth turns no joint by more than three twentieths of the whole turn.
     let turns = |influence: f32| {
-        let mut feet = planter(&legs).state();
-        feet.set_influence(0, influence).unwrap();
+        let planter = with([influence, 1.0]);
         let mut last = Vec::new();
         walk(
-            &planter(&legs),
-            &mut feet,
+            &planter,
+            &mut planter.state(),
             &hill(),
             60,
             |_| true,
@@ -500,8 +524,101 @@ fn a_leg_without_influence_keeps_the_animation_and_fades_without_a_leap() {
         let step = turned(&pair[0], &pair[1]);
         assert!(step < 3.0 * 0.05 * whole, "{step} of {whole}");
     }
-    assert_eq!(feet.set_influence(2, 0.5), Err(FootPlanterError::Leg { leg: 2, count: 2 }));
-    assert!(feet.set_influence(0, f32::NAN).is_err() && feet.set_influence(0, 1.1).is_err());
+    for bad in [f32::NAN, -1.0, 2.0] {
+        let planter = with([1.0, bad]);
+        let (_, mut pose) = figure::figure();
+        let before = pose.locals().to_vec();
+        let mut feet = planter.state();
+        planter.sense(&mut feet, &hill(), &pose, &Placement::IDENTITY).unwrap();
+        let step = planter.step(&mut feet, &mut pose, &Placement::IDENTITY, 0.01);
+        assert!(matches!(step, Err(FootPlanterError::Solve(_))), "{bad}: {step:?}");
+        assert_eq!(pose.locals(), before);
+    }
+}
+
+/// Walks up steps for four seconds with an influence for each frame, `None` for one that is not set. Returns the animation and
+/// the planted pose of each frame.
+fn influenced(look_ahead: f32, influence: impl Fn(usize) -> Option<f32>) -> Vec<[Pose; 2]> {
+    let (legs, rest) = figure::figure();
+    let mut planter = planter(&legs);
+    planter.set_look_ahead(look_ahead).unwrap();
+    let (mut feet, mut pose, mut given) = (planter.state(), rest.clone(), rest.clone());
+    let mut frames = Vec::new();
+    for frame in 0..240 {
+        let time = frame as f32 / 60.0;
+        let influence = influence(frame);
+        if let Some(influence) = influence {
+            feet.set_influence(influence).unwrap();
+        }
+        let ground: &dyn Ground = if influence == Some(0.0) { &Uncast } else { &Steps };
+        let mut asked = 0;
+        let sample = |later: f32, pose: &mut Pose| {
+            asked += 1;
+            figure::walk(&legs, &rest, time + later, pose);
+            placed(Affine3::from_translation(Vec3::Z * figure::SPEED * (time + later)))
+        };
+        let report = planter.step_with(&mut feet, ground, &mut pose, 1.0 / 60.0, sample).unwrap();
+        figure::walk(&legs, &rest, time, &mut given);
+        if influence == Some(0.0) {
+            assert_eq!((asked, report.raise, report.standing), (1, 0.0, 0));
+            assert_eq!([feet.stands(0), feet.stands(1)], [false; 2]);
+        }
+        frames.push([given.clone(), pose.clone()]);
+    }
+    frames
+}
+
+#[test]
+fn one_influence_goes_from_the_animation_to_planting_without_a_leap() {
+    for look_ahead in [0.0, 0.3] {
+        for [given, planted] in influenced(look_ahead, |_| Some(0.0)) {
+            assert_eq!(given.locals(), planted.locals());
+        }
+        let whole = influenced(look_ahead, |_| None);
+        for (one, whole) in influenced(look_ahead, |_| Some(1.0)).iter().zip(&whole) {
+            assert_eq!(one[1].locals(), whole[1].locals());
+        }
+        // Displacement of planting from frame to frame: of the turns of joints, and of the pelvis' height in metres.
+        let leap = |frames: &[[Pose; 2]]| {
+            let hips = frames[0][0].skeleton().find("hips").unwrap();
+            let by = |[given, planted]: &[Pose; 2], joint| {
+                sinew::math::mul(
+                    sinew::math::conjugate(given.local(joint).rotation),
+                    planted.local(joint).rotation,
+                )
+            };
+            let mut most = [0.0f32; 2];
+            for pair in frames.windows(2) {
+                for joint in pair[0][0].skeleton().joints() {
+                    let turn = sinew::math::angle_between(by(&pair[0], joint), by(&pair[1], joint));
+                    most[0] = most[0].max(turn);
+                }
+                let raise = |[given, planted]: &[Pose; 2]| planted.position(hips).y - given.position(hips).y;
+                most[1] = most[1].max((raise(&pair[1]) - raise(&pair[0])).abs());
+            }
+            most
+        };
+        let usual = leap(&whole);
+        // From 0 to 1 and back in a second each, with two frames at 0.
+        for frames in [60, 15] {
+            let sweep = influenced(look_ahead, |frame| {
+                let there = frame % (2 * frames + 2);
+                Some(there.min(2 * frames - there.min(2 * frames)) as f32 / frames as f32)
+            });
+            let most = leap(&sweep);
+            // The walk climbs 1.1 m in four seconds, and its planted pelvis with it.
+            let raise = 1.2 / frames as f32;
+            assert!(
+                usual[0] > 0.1 && most[0] < 1.2 * usual[0] && most[1] < usual[1] + raise,
+                "{look_ahead}, {frames}: {most:?} of {usual:?}"
+            );
+        }
+    }
+    let (legs, _) = figure::figure();
+    let mut feet = planter(&legs).state();
+    for bad in [f32::NAN, -1.0, 2.0, f32::INFINITY] {
+        assert!(matches!(feet.set_influence(bad), Err(FootPlanterError::Solve(_))), "{bad}");
+    }
 }
 
 #[test]

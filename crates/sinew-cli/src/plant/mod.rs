@@ -53,8 +53,7 @@ pub fn run(args: &PlantArgs) -> Result<(), Failure> {
         let outwards = if side == Side::Left { args.yaw_left } else { -args.yaw_right };
         leg.yaw = outwards.to_radians();
         leg.sole_height = args.sole_height.unwrap_or(0.0);
-        leg.position_influence = args.influence;
-        leg.rotation_influence = args.influence;
+        leg.influence = args.influence;
     }
     let leg = figure.leg_length();
     check_lengths(args, leg)?;

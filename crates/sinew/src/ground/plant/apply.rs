@@ -3,9 +3,12 @@
 use glam::{Quat, Vec3};
 
 use super::{Figure, FootFrame, Leg};
-use crate::{Goal, Pole, Pose, SolveError, math, solve::LimbOptions};
+use crate::{
+    Goal, Pole, Pose, SolveError, math,
+    solve::{LimbOptions, check},
+};
 
-/// Influence on a leg's position from which a nearly straight knee is bent as much as at 1. Below, the bend fades to none, so
+/// Influence on a leg from which a nearly straight knee is bent as much as at 1. Below, the bend fades to none, so
 /// that an influence that grows from 0 does not start with a jump.
 const BEND_FADE: f32 = 0.25;
 
@@ -16,16 +19,16 @@ pub const STRAIGHT: f32 = 0.05;
 impl Figure {
     /// Applies a planted frame to `pose`, which holds the clip's frame.
     ///
-    /// `carry` translates the whole figure (travel) and `hips` moves the pelvis, both in metres in model space. `feet` has
-    /// one frame per leg. `missed` is called for each leg with an influence above 0, with its index and the residual of its
+    /// `carry` translates the whole figure (travel) and `hips` moves the pelvis, both in metres in model space; `hips` is that
+    /// at an influence of 1. `feet` has one frame per leg. `missed` is called for each leg with an influence above 0, with its index and the residual of its
     /// ankle, in metres.
     ///
-    /// A leg whose influences on position and rotation are both 0 keeps the bits of its local transforms. So does the pelvis
-    /// where it is neither carried nor moved.
+    /// A leg whose influence is 0 keeps the bits of its local transforms. So does the pelvis where it is neither carried nor
+    /// moved.
     ///
     /// # Errors
     ///
-    /// A leg cannot be solved. The pose then holds the legs solved before it.
+    /// A leg's influence is outside 0 to 1, or a leg cannot be solved. The pose then holds the legs solved before it.
     pub fn apply(
         &self,
         pose: &mut Pose,
@@ -34,11 +37,15 @@ impl Figure {
         feet: &[FootFrame],
         mut missed: impl FnMut(usize, f32),
     ) -> Result<(), SolveError> {
+        for leg in &self.legs {
+            check::within("the leg's influence", "0 to 1", leg.influence, 0.0, 1.0)?;
+        }
         // Without any planted foot the pelvis keeps the clip's height.
-        let position =
-            |(leg, frame): (&Leg, &FootFrame)| (leg.position_influence * frame.influence).clamp(0.0, 1.0);
-        let share = self.legs.iter().zip(feet).map(position).fold(0.0, f32::max);
+        let share = |(leg, frame): (&Leg, &FootFrame)| (leg.influence * frame.influence).clamp(0.0, 1.0);
+        let share = self.legs.iter().zip(feet).map(share).fold(0.0, f32::max);
         let by = carry + hips * share;
+        // A pelvis that moves by a part takes the footholds along, so that legs do not fold between it and the ground.
+        let along = hips * (share - 1.0);
         if by != Vec3::ZERO {
             let at = pose.position(self.pelvis) + by;
             pose.set_position(self.pelvis, at);
@@ -50,14 +57,15 @@ impl Figure {
             }
             let foot = pose.model_rotation(leg.foot);
             let toes = leg.toes.map(|t| pose.model_rotation(t));
-            let turned = leg.rotation_influence * frame.influence;
-            let turn = weighted(frame.turn, turned);
-            let toe_turn = weighted(frame.toes, turned);
-            let mut goal = Goal::position(frame.ankle).with_rotation(math::mul(turn, foot));
-            goal.position_influence = leg.position_influence * frame.influence;
+            let influence = leg.influence * frame.influence;
+            let turn = weighted(frame.turn, influence);
+            let toe_turn = weighted(frame.toes, influence);
+            let ankle = frame.ankle + along;
+            let mut goal = Goal::position(ankle).with_rotation(math::mul(turn, foot));
+            goal.position_influence = influence;
             if frame.knee_way != Vec3::ZERO {
-                self.bend_a_little(pose, i, frame, (goal.position_influence / BEND_FADE).clamp(0.0, 1.0));
-                let line = (frame.ankle - pose.position(leg.thigh)).normalize_or(Vec3::NEG_Y);
+                self.bend_a_little(pose, i, frame, (influence / BEND_FADE).clamp(0.0, 1.0));
+                let line = (ankle - pose.position(leg.thigh)).normalize_or(Vec3::NEG_Y);
                 let carried =
                     math::shortest_arc(frame.clip_line.normalize_or(Vec3::NEG_Y), line, frame.knee_way);
                 goal.pole = Pole::Direction(math::rotate(carried, frame.knee_way));

@@ -226,7 +226,7 @@ fn fit_stride(
     let wanted = stride.unwrap_or_else(|| {
         let on_the_spot = analysis.travel != Vec3::ZERO;
         // Planting without influence leaves the clip as it is.
-        let planted = figure.legs().iter().any(|leg| leg.position_influence > 0.0);
+        let planted = figure.influence() > 0.0;
         let walks = on_the_spot && planted && analysis.stands_throughout(figure, search);
         if walks { Stride::Fit } else { Stride::Keep }
     });

@@ -29,14 +29,13 @@ pub struct Leg {
     pub sole_height: f32,
     /// Turn of a planted foot about the vertical in radians, counter-clockwise seen from above. 0 by default.
     pub yaw: f32,
-    /// Influence of planting on the foot's position, from 0 to 1. 1 by default.
-    pub position_influence: f32,
-    /// Influence of planting on the foot's rotation, from 0 to 1. 1 by default.
-    pub rotation_influence: f32,
+    /// Influence of planting on the leg, from 0 (the animation) to 1 (the default). Pelvis and trunk follow the leg with the
+    /// largest one.
+    pub influence: f32,
 }
 
 impl Leg {
-    /// Makes a leg with a sole height and yaw of 0 and influences of 1.
+    /// Makes a leg with a sole height and yaw of 0 and an influence of 1.
     pub const fn new(
         thigh: JointId,
         shin: JointId,
@@ -44,22 +43,12 @@ impl Leg {
         toes: Option<JointId>,
         sole: Sole,
     ) -> Self {
-        Self {
-            thigh,
-            shin,
-            foot,
-            toes,
-            sole,
-            sole_height: 0.0,
-            yaw: 0.0,
-            position_influence: 1.0,
-            rotation_influence: 1.0,
-        }
+        Self { thigh, shin, foot, toes, sole, sole_height: 0.0, yaw: 0.0, influence: 1.0 }
     }
 
     /// Whether planting has no influence on the leg.
     pub(super) fn is_free(&self) -> bool {
-        self.position_influence == 0.0 && self.rotation_influence == 0.0
+        self.influence == 0.0
     }
 }
 
@@ -173,8 +162,7 @@ impl Figure {
             }
             leg_length += length / legs.len() as f32;
             let checks = [
-                ("position_influence", "from 0 to 1", leg.position_influence, 0.0, 1.0),
-                ("rotation_influence", "from 0 to 1", leg.rotation_influence, 0.0, 1.0),
+                ("influence", "from 0 to 1", leg.influence, 0.0, 1.0),
                 ("sole_height", "within the leg's length", leg.sole_height, -length, length),
                 ("yaw", "within half a turn", leg.yaw, -core::f32::consts::PI, core::f32::consts::PI),
             ];
@@ -221,6 +209,11 @@ impl Figure {
         })
     }
 
+    /// Largest influence of planting on a leg, which pelvis and trunk follow.
+    pub(super) fn influence(&self) -> f32 {
+        self.legs.iter().map(|leg| leg.influence).fold(0.0, f32::max)
+    }
+
     /// Largest index of the figure's joints.
     pub(super) fn last_joint(&self) -> usize {
         let legs = self.legs.iter().flat_map(|l| [Some(l.thigh), Some(l.shin), Some(l.foot), l.toes]);
@@ -233,7 +226,7 @@ impl Figure {
     }
 
     /// Legs of the figure, to change their settings. The ranges that [`Figure::new`] checks still apply, but are not checked
-    /// here: planting fails with a position influence outside 0 to 1.
+    /// here: planting fails with an influence outside 0 to 1.
     pub fn legs_mut(&mut self) -> &mut [Leg] {
         &mut self.legs
     }

@@ -82,20 +82,15 @@ impl Trunk {
 }
 
 impl Plan {
-    /// Largest influence of planting on a leg's position, with which the lean scales.
-    fn lean_influence(&self, figure: &Figure) -> f32 {
-        figure.legs.iter().map(|leg| leg.position_influence).fold(0.0, f32::max)
-    }
-
     /// Trunk of a figure that leans in this plan.
     pub(super) fn leaning<'a>(&self, figure: &'a Figure) -> Option<&'a Trunk> {
-        let leans = self.lean_influence(figure) > 0.0 && self.lean.iter().any(|&angle| angle != 0.0);
+        let leans = figure.influence() > 0.0 && self.lean.iter().any(|&angle| angle != 0.0);
         figure.trunk.as_ref().filter(|_| leans)
     }
 
     /// Leans the trunk of an updated pose at a sample.
     pub(super) fn lean_trunk(&self, figure: &Figure, sample: usize, pose: &mut Pose) {
-        let angle = self.lean.get(sample).copied().unwrap_or(0.0) * self.lean_influence(figure);
+        let angle = self.lean.get(sample).copied().unwrap_or(0.0) * figure.influence();
         let Some(trunk) = figure.trunk.as_ref().filter(|_| angle != 0.0) else { return };
         // From up towards the direction of the walk.
         let axis = Vec3::Y.cross(way(&self.analysis, sample).normalize_or(Vec3::Z));

@@ -60,8 +60,7 @@ impl PlantReport {
     pub(super) fn check_held(&self, figure: &Figure, given: &[Option<Contacts>]) -> Result<(), PlantError> {
         let moves = |c: &ContactOutcome| matches!(c.unplanted, Some(Unplanted::Moves { .. }));
         let counts = |c: &&ContactOutcome| {
-            let leg = &figure.legs()[c.leg];
-            let whole = leg.position_influence >= 1.0 && leg.rotation_influence >= 1.0;
+            let whole = figure.legs()[c.leg].influence >= 1.0;
             (c.foothold || moves(c)) && whole && given.get(c.leg).is_none_or(Option::is_none)
         };
         let high = MAX_OFF * figure.height() / 1.8;

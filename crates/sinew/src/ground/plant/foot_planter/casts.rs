@@ -31,7 +31,7 @@ impl FootPlanter {
     ) -> Result<(), FootPlanterError> {
         self.knows(feet)?;
         self.fits(pose)?;
-        if feet.presence.in_air() {
+        if feet.presence.is_absent() {
             return Ok(());
         }
         let place = self.place(&feet.framed(placement)?);

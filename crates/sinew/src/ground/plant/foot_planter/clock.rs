@@ -147,7 +147,7 @@ impl FootPlanter {
     /// frames off the ticks, it is off by a centimetre and more at sharp bends of the animation.
     pub fn next_tick(&self, feet: &FootPlanterState, dt: f32) -> Option<f32> {
         let known = feet.known.count;
-        if feet.presence.in_air() {
+        if feet.presence.is_absent() {
             return None;
         }
         if !feet.started {

@@ -24,7 +24,7 @@ use alloc::vec::Vec;
 use glam::Vec3;
 
 use super::{Figure, FootFrame, Leg, PlantOptionError, PlantOptions, Unplanted, contact::ContactLimits};
-use crate::{JointId, JointTransform, Placement, Pose, solve::check};
+use crate::{JointId, JointTransform, Placement, Pose};
 use clock::Known;
 pub use error::FootPlanterError;
 pub use floor::LegFloor;
@@ -206,7 +206,6 @@ struct LegState {
     joint: JointId,
     foot: Foot,
     given: Option<[f32; 2]>,
-    influence: f32,
     /// Time integral of the knee's bend normal in the thigh's frame.
     hinge: Vec3,
     /// Lowest level of the body within the knee's range, and clearance of the foot, in metres in the last frame.
@@ -236,7 +235,6 @@ impl FootPlanter {
             joint: leg.foot,
             foot: Foot::default(),
             given: None,
-            influence: 1.0,
             hinge: Vec3::ZERO,
             room: [0.0; 2],
         };
@@ -363,13 +361,13 @@ impl FootPlanter {
         if !feet.started || feet.pending >= LEAST {
             let dt = core::mem::take(&mut feet.pending).min(LONGEST);
             feet.presence.advance(dt, &self.settings);
-            if feet.presence.in_air() {
+            if feet.presence.is_absent() {
                 feet.reset();
                 return Ok(FootPlanterReport::default());
             }
             self.advance(feet, pose, &place, dt);
         }
-        if feet.presence.in_air() {
+        if feet.presence.is_absent() {
             return Ok(FootPlanterReport::default());
         }
         self.show(feet, pose, &place)
@@ -388,19 +386,6 @@ impl FootPlanterState {
         let state = self.legs.get_mut(leg).ok_or(FootPlanterError::Leg { leg, count })?;
         let contact = contact.map(|c| if c.is_finite() { c.clamp(0.0, 1.0) } else { 0.0 });
         state.given = contact.map(|c| [state.given.map_or(c, |g| g[1]), c]);
-        Ok(())
-    }
-
-    /// Sets the influence of planting on a leg from now on, from 0 (the animation) to 1 (the default). It fades planting in
-    /// and out, and multiplies the leg's own influences. [`FootPlanterState::reset`] keeps it.
-    ///
-    /// # Errors
-    ///
-    /// There is no such leg, or the influence is not within 0 to 1.
-    pub fn set_influence(&mut self, leg: usize, influence: f32) -> Result<(), FootPlanterError> {
-        check::within("the leg's influence", "0 to 1", influence, 0.0, 1.0)?;
-        let count = self.legs.len();
-        self.legs.get_mut(leg).ok_or(FootPlanterError::Leg { leg, count })?.influence = influence;
         Ok(())
     }
 
@@ -431,8 +416,8 @@ impl FootPlanterState {
     }
 
     /// Forgets the past motion, for example after a teleport. The next step starts on the ground that the next
-    /// [`FootPlanter::sense`] finds, at any height. What the caller has set stays: contacts, influences, and whether the
-    /// figure is on the ground.
+    /// [`FootPlanter::sense`] finds, at any height. What the caller has set stays: contacts, the influence, and whether
+    /// the figure is on the ground.
     pub fn reset(&mut self) {
         for leg in &mut self.legs {
             (leg.foot, leg.hinge) = (Foot::default(), Vec3::ZERO);

@@ -1,7 +1,8 @@
-//! How much of planting shows while a figure leaves the ground and returns to it.
+//! Share of planting that shows: the game's influence, eased out and in around the time in the air.
 
+use super::FootPlanterError;
 use super::FootPlanterState;
-use crate::ground::plant::PlantOptions;
+use crate::{ground::plant::PlantOptions, solve::check};
 
 /// Share of planting that shows.
 #[derive(Clone, Copy, Debug)]
@@ -10,23 +11,25 @@ pub struct Presence {
     pub grounded: bool,
     /// Progress of the fade, from 0 (the animation) to 1 (planted).
     fade: f32,
+    /// Share at the end of the fade.
+    influence: f32,
 }
 
 impl Default for Presence {
     fn default() -> Self {
-        Self { grounded: true, fade: 1.0 }
+        Self { grounded: true, fade: 1.0, influence: 1.0 }
     }
 }
 
 impl Presence {
-    /// Whether nothing of planting shows, nor will.
-    pub fn in_air(&self) -> bool {
-        !self.grounded && self.fade <= 0.0
+    /// Whether nothing of planting shows, nor will before the game says so.
+    pub fn is_absent(&self) -> bool {
+        self.influence <= 0.0 || !self.grounded && self.fade <= 0.0
     }
 
-    /// Share that shows, with zero rates at both ends.
+    /// Share that shows. Its fade has zero rates at both ends.
     pub fn share(&self) -> f32 {
-        self.fade * self.fade * (3.0 - 2.0 * self.fade)
+        self.influence * (self.fade * self.fade * (3.0 - 2.0 * self.fade))
     }
 
     /// Continues the fade.
@@ -37,6 +40,33 @@ impl Presence {
 }
 
 impl FootPlanterState {
+    /// Sets the influence of planting on the whole figure from the next frame on, from 0 (the animation) to 1 (the default).
+    ///
+    /// It may change each frame and applies at once: feet and pelvis move with it without a jump, and the game eases it as it
+    /// wants. It multiplies [`Leg::influence`](crate::ground::plant::Leg::influence) and the fade of
+    /// [`FootPlanterState::set_grounded`]. Set it before the ticks of a frame. [`FootPlanterState::reset`] keeps it.
+    ///
+    /// At 0 the pose is the animation's to the bit, at the height of the placement. As in the air, no rays are cast, no ticks
+    /// are needed, and the past is forgotten: the next influence above 0 starts on the ground that is then found.
+    ///
+    /// # Errors
+    ///
+    /// The influence is not within 0 to 1. The state then keeps its influence.
+    ///
+    /// ```
+    /// # use sinew::ground::plant::{FootPlanterError, FootPlanterState};
+    /// # fn frame(feet: &mut FootPlanterState, distance: f32) -> Result<(), FootPlanterError> {
+    /// // Planting fades out from 20 to 25 m from the camera, and costs nothing beyond.
+    /// feet.set_influence(((25.0 - distance) / 5.0).clamp(0.0, 1.0))?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn set_influence(&mut self, influence: f32) -> Result<(), FootPlanterError> {
+        check::within("the influence", "0 to 1", influence, 0.0, 1.0)?;
+        self.presence.influence = influence;
+        Ok(())
+    }
+
     /// Says from now on whether the figure is on the ground; `true` at first.
     ///
     /// In the air (a jump, a fall, a ragdoll) feet let go, and planting fades out within [`PlantOptions::leaving_time`]. The

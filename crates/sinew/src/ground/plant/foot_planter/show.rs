@@ -79,7 +79,7 @@ impl FootPlanter {
                 },
                 clip_line: model.ankle - model.hip,
                 weight,
-                influence: state.influence * share,
+                influence: share,
             });
         }
         let ease = EASE * scale;
@@ -87,7 +87,7 @@ impl FootPlanter {
         let level = soft_least(level.value.y, high, ease);
         // Reach decides over the knee's range.
         let level = soft_least(-soft_least(-level, -low, ease), high, ease);
-        let raise = (level - place.floor) * share;
+        let raise = level - place.floor;
         for ((leg, frame), state) in figure.legs.iter().zip(&mut feet.frames).zip(&feet.legs) {
             // A foot in the air under a low body comes down with it, so that the knee stays within its range.
             let [folds, clear] = state.room;
@@ -98,13 +98,13 @@ impl FootPlanter {
             let kept = place.over_floor(pose.position(leg.foot)) + Vec3::Y * level;
             frame.ankle = back.transform_point3(kept + (frame.ankle - kept) * frame.weight);
         }
-        let carry = back.transform_vector3(Vec3::Y * raise);
+        let hips = back.transform_vector3(Vec3::Y * raise);
         for (i, (leg, frame)) in figure.legs.iter().zip(&mut feet.frames).enumerate() {
             let m = self.measures(i, place);
             let near = 1.0 - feet.legs[i].foot.clearance(since, &m) / (NEAR * m.leg);
             relieve(
                 &leg.sample(pose, Vec3::ZERO),
-                pose.position(leg.thigh) + carry,
+                pose.position(leg.thigh) + hips,
                 near.clamp(0.0, 1.0),
                 frame,
             );
@@ -116,7 +116,7 @@ impl FootPlanter {
             feet.backup.extend(joints.into_iter().flatten().map(|j| (j, *pose.local(j))));
         }
         let mut missed = 0.0f32;
-        let applied = figure.apply(pose, carry, Vec3::ZERO, &feet.frames, |_, by| missed = missed.max(by));
+        let applied = figure.apply(pose, Vec3::ZERO, hips, &feet.frames, |_, by| missed = missed.max(by));
         if let Err(error) = applied {
             for &(joint, local) in &feet.backup {
                 pose.set_local(joint, local);
@@ -124,6 +124,7 @@ impl FootPlanter {
             pose.update();
             return Err(error.into());
         }
+        let raise = raise * share * figure.influence();
         Ok(FootPlanterReport { raise, out_of_reach: missed * place.scale, standing })
     }
 }

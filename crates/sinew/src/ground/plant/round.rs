@@ -7,6 +7,9 @@ use glam::Vec3;
 use super::{ClipAnalysis, Contacts, FootCurve, Interval, Plan, Planted, contact::ContactLimits};
 use crate::math;
 
+/// Times nearer than this are the same, in seconds.
+const SAME: f32 = 1e-4;
+
 /// A clip between two more rounds of itself. A plan of all of them has no ends where the clip has none.
 pub(super) struct Rounds {
     /// The clip without them; `None` for a clip that does not repeat.
@@ -79,8 +82,14 @@ impl Rounds {
             let lead = lead as f32 * step;
             let of = |point: fn(&Contacts) -> &[Interval]| {
                 let mut first = part(point(&found), 0.0, round);
-                first.extend(part(point(&found), end - round, end));
-                first.extend(after.iter().flat_map(|a| part(point(a), lead, lead + round)));
+                let last = part(point(&found), end - round, end);
+                let after = after.iter().flat_map(|a| part(point(a), lead, lead + round));
+                for more in last.into_iter().chain(after) {
+                    let holds = |c: &Interval| c.from - SAME < more.from && more.to < c.to + SAME;
+                    if !first.iter().any(holds) {
+                        first.push(more);
+                    }
+                }
                 repeated(first, round, lead - round, to)
             };
             long.given = Some(Contacts { heel: of(|c| &c.heel), ball: of(|c| &c.ball) });
@@ -135,7 +144,7 @@ fn closes(analysis: &ClipAnalysis, round: usize) -> bool {
 /// Parts of contacts within an interval, in seconds from its start.
 fn part(list: &[Interval], from: f32, to: f32) -> Vec<Interval> {
     let cut = |c: &Interval| Interval { from: c.from.max(from) - from, to: c.to.min(to) - from };
-    list.iter().map(cut).filter(|c| c.length() > 0.0).collect()
+    list.iter().map(cut).filter(|c| c.length() > SAME).collect()
 }
 
 /// Contacts of a round of `round` seconds, repeated from `begin`, at most 0, to `end`, and cut to times from 0.
@@ -146,9 +155,9 @@ fn repeated(mut list: Vec<Interval>, round: f32, begin: f32, end: f32) -> Vec<In
     for (start, contact) in rounds.flat_map(|start| list.iter().map(move |c| (start, c))) {
         let part = Interval { from: (start + contact.from).max(0.0), to: (start + contact.to).min(end) };
         match joined.last_mut() {
-            _ if part.from >= part.to => {}
+            _ if part.length() <= SAME => {}
             // They meet where one round ends and the next begins.
-            Some(last) if part.from - last.to < 1e-4 => last.to = last.to.max(part.to),
+            Some(last) if part.from - last.to < SAME => last.to = last.to.max(part.to),
             _ => joined.push(part),
         }
     }

@@ -203,15 +203,17 @@ fn what_comes_must_be_said_if_it_is_to_be_known() {
     ));
     planter.give_tick(&mut feet, &rest, &placed(world)).unwrap();
     planter.step(&mut feet, &mut pose, &placed(world), 0.01).unwrap();
-    // A long step needs the ticks of its last quarter of a second.
-    let mut count = 0;
-    while let Some(later) = planter.next_tick(&feet, 2.0) {
-        assert!(later <= 0.3001 && later > -0.3, "{later}");
-        planter.give_tick(&mut feet, &rest, &placed(world)).unwrap();
-        count += 1;
+    // A long step starts anew, as the first one.
+    for (dt, first, ticks) in [(0.25, 0.3 - 0.25, 7), (2.0, 0.0, 10)] {
+        let mut count = 0;
+        while let Some(later) = planter.next_tick(&feet, dt) {
+            assert!(later <= 0.3001 && later > first - 0.05, "{later}");
+            planter.give_tick(&mut feet, &rest, &placed(world)).unwrap();
+            count += 1;
+        }
+        assert_eq!(count, ticks, "{dt} s");
+        planter.step(&mut feet, &mut pose, &placed(world), dt).unwrap();
     }
-    assert_eq!(count, 8);
-    planter.step(&mut feet, &mut pose, &placed(world), 2.0).unwrap();
 }
 
 #[test]
@@ -1092,8 +1094,12 @@ fn a_foothold_out_of_reach_is_reported() {
 #[test]
 fn a_frame_of_a_second_displaces_no_joint_more_than_others() {
     let (legs, rest) = figure::figure();
-    for look_ahead in [0.0, 0.3] {
-        // Largest turn of planting from the animation, over frames that are not the long one and in the frames after it.
+    let grounds: [&dyn Ground; 2] = [&hill(), &Steps];
+    for (ground, look_ahead, sampled) in grounds
+        .into_iter()
+        .flat_map(|ground| [(ground, 0.0, false), (ground, 0.0, true), (ground, 0.3, true)])
+    {
+        // Largest turn of planting from the animation, without long frames and with three of them.
         let mut found = [0.0f32; 2];
         for (run, found) in found.iter_mut().enumerate() {
             let mut planter = planter(&legs);
@@ -1107,12 +1113,20 @@ fn a_frame_of_a_second_displaces_no_joint_more_than_others() {
                     figure::walk(&legs, &rest, time + later, pose);
                     placed(Affine3::from_translation(Vec3::Z * figure::SPEED * (time + later)))
                 };
-                planter.step_with(&mut feet, &Steps, &mut pose, dt, sample).unwrap();
+                if sampled {
+                    planter.step_with(&mut feet, ground, &mut pose, dt, sample).unwrap();
+                } else {
+                    let here = sample(0.0, &mut pose);
+                    planter.sense(&mut feet, ground, &pose, &here).unwrap();
+                    planter.step(&mut feet, &mut pose, &here, dt).unwrap();
+                }
                 figure::walk(&legs, &rest, time, &mut given);
                 *found = found.max(apart(&pose, &given));
             }
         }
-        // A second takes the figure up three steps, and nothing has cast on them before the frame.
-        assert!(found[0] > 0.1 && found[1] < 1.7 * found[0], "{look_ahead}: {found:?}");
+        // A second takes the figure up three steps, and nothing has cast on them before the frame. Without a sampler, nothing
+        // has at the frame either.
+        let most = if sampled { 1.1 } else { 1.3 };
+        assert!(found[0] > 0.1 && found[1] < most * found[0], "{look_ahead}, {sampled}: {found:?}");
     }
 }

@@ -5,17 +5,18 @@ use alloc::vec::Vec;
 use glam::Vec3;
 
 use super::{
-    FootPlanter, FootPlanterError, FootPlanterState, LEAST, LONGEST, NOW,
-    foot::Phase,
+    FootPlanter, FootPlanterError, FootPlanterState, LEAST, NOW,
+    foot::{Foot, Phase},
     place::Place,
     spring::Spring,
     ticks::{BEAT, MOST_AHEAD},
-    track::Sole,
+    track::{Sole, Track},
 };
 use crate::{Placement, Pose, math};
 
-/// Largest number of ticks in one step: after a quarter of a second there is nothing to follow.
-const MOST_BEATS: usize = 8;
+/// Largest number of ticks in one step. After more than a quarter of a second there is no motion to continue: feet that moved
+/// on from where they were would be folded under a body that is a step further.
+const MOST_BEATS: f32 = 8.0;
 /// Largest number of ticks given before a step: the first one and all of its look-ahead.
 const MOST_KNOWN: usize = MOST_AHEAD + 1;
 
@@ -69,8 +70,6 @@ impl Known {
 pub(super) struct Beats {
     /// Number of ticks.
     pub all: f32,
-    /// Number of ticks that are processed, the last ones.
-    count: usize,
     /// Time from the last tick to the frame, in seconds.
     pub phase: f32,
 }
@@ -78,9 +77,28 @@ pub(super) struct Beats {
 impl FootPlanterState {
     /// Ticks up to the frame that is `dt` seconds after the last one.
     pub(super) fn beats_in(&self, dt: f32) -> Beats {
-        let phase = self.phase + if dt >= LEAST { dt.min(LONGEST) } else { 0.0 };
+        let phase = self.phase + if dt >= LEAST { dt } else { 0.0 };
         let all = math::floor((phase + NOW) / BEAT);
-        Beats { all, count: (all as usize).min(MOST_BEATS), phase: phase - all * BEAT }
+        Beats { all, phase: phase - all * BEAT }
+    }
+
+    /// Whether the motion ends before the frame that is `dt` seconds after the last one.
+    pub(super) fn ends_before(&self, dt: f32) -> bool {
+        self.started && self.beats_in(self.pending + dt).all > MOST_BEATS
+    }
+
+    /// Forgets the motion and the casts of the feet. The next step starts at rest on the ground under the body; feet that no
+    /// cast has found ground for by then follow the animation until one has.
+    pub(super) fn restart(&mut self) {
+        for leg in &mut self.legs {
+            leg.foot = Foot::default();
+            if let Some(base) = self.base {
+                leg.foot.start(base);
+            }
+        }
+        self.body = Track::default();
+        (self.pending, self.since, self.phase, self.last) = (0.0, 0.0, 0.0, 0.0);
+        self.started = false;
     }
 
     /// Ticks up to that frame which frames determine. At high frame rates, a tick between two frames waits for one more
@@ -91,7 +109,7 @@ impl FootPlanterState {
             return ticks;
         }
         let all = ticks.all - 1.0;
-        Beats { all, count: (all as usize).min(MOST_BEATS), phase: ticks.phase + BEAT }
+        Beats { all, phase: ticks.phase + BEAT }
     }
 }
 
@@ -150,10 +168,11 @@ impl FootPlanter {
         if feet.presence.is_absent() {
             return None;
         }
-        if !feet.started {
+        if !feet.started || feet.ends_before(dt) {
             return (known <= self.ahead).then_some(known as f32 * BEAT);
         }
-        let Beats { count, phase, .. } = feet.beats_in(feet.pending + dt);
+        let Beats { all, phase } = feet.beats_in(feet.pending + dt);
+        let count = all as usize;
         (known < count).then(|| self.look_ahead() - phase - (count - 1 - known) as f32 * BEAT)
     }
 
@@ -218,18 +237,17 @@ impl FootPlanter {
             return;
         }
         let mut ticks = feet.beats_in(dt);
-        let known = ticks.count > 0 && feet.known.count >= ticks.count;
+        let known = ticks.all > 0.0 && feet.known.count >= ticks.all as usize;
         if !known {
             ticks = feet.beats_told(dt);
         }
-        let Beats { all, count, phase } = ticks;
+        let Beats { all, phase } = ticks;
+        let count = all as usize;
         feet.phase = phase;
         for tick in 0..count {
-            // The springs run through ticks that are not processed.
-            let h = if tick == 0 { (all - (count - 1) as f32) * BEAT } else { BEAT };
             let age = (phase + (count - 1 - tick) as f32 * BEAT).max(0.0);
             let between = (age, (age / dt.max(f32::MIN_POSITIVE)).min(1.0));
-            self.tick(feet, place, h, if known { Ok(tick) } else { Err(between) });
+            self.tick(feet, place, if known { Ok(tick) } else { Err(between) });
         }
         // If a tick is missing, the given ones are dropped.
         feet.known.take(if known { count } else { MOST_KNOWN });
@@ -261,9 +279,9 @@ impl FootPlanter {
         feet.started = true;
     }
 
-    /// Advances the state by `h` seconds to a tick. `Ok` is the index of a given tick. `Err` is the time from a tick to the
+    /// Advances the state to the next tick. `Ok` is the index of a given tick. `Err` is the time from a tick to the
     /// present frame, in seconds and as a fraction of the time step.
-    fn tick(&self, feet: &mut FootPlanterState, place: &Place, h: f32, which: Result<usize, (f32, f32)>) {
+    fn tick(&self, feet: &mut FootPlanterState, place: &Place, which: Result<usize, (f32, f32)>) {
         for i in 0..feet.legs.len() {
             let m = self.measures(i, place);
             let (state, settings) = (&mut feet.legs[i], &self.settings);
@@ -277,9 +295,9 @@ impl FootPlanter {
             // Feet of a figure in the air let go.
             let given = if feet.presence.grounded { given } else { Some(0.0) };
             state.foot.ticks.push(sole, body, given, &m);
-            state.foot.advance(h, settings, &m);
+            state.foot.advance(BEAT, settings, &m);
         }
-        self.follow_feet(feet, place, h);
+        self.follow_feet(feet, place, BEAT);
     }
 
     /// Moves the level of the body with the standing feet.

@@ -66,8 +66,6 @@ const FURTHEST: f32 = 1e16;
 const NOW: f32 = 1e-4;
 /// Shortest time step, in seconds, that gives meaningful velocities; shorter ones are added to the next step.
 const LEAST: f32 = 1e-4;
-/// Longest time step in seconds, after which everything is at rest.
-const LONGEST: f32 = 1e3;
 
 /// Plants a figure's feet frame by frame.
 ///
@@ -333,7 +331,7 @@ impl FootPlanter {
     /// `pose` holds the animation's frame and receives the planted one. `placement` is the figure's placement in the world,
     /// in metres, or relative to the [`Platform`](crate::ground::Platform) on which it stands: its horizontal position
     /// counts, while the height comes from the ground. `dt` is the time since the last step in seconds; 0 leaves the state
-    /// as it is.
+    /// as it is. After more than 8 ticks (0.27 s) feet start anew, at rest on the ground.
     ///
     /// # Errors
     ///
@@ -356,10 +354,13 @@ impl FootPlanter {
         if let Some(time) = self.next_tick(feet, dt).filter(|_| self.ahead > 0) {
             return Err(FootPlanterError::Unforeseen(time));
         }
+        if feet.ends_before(dt) {
+            feet.restart();
+        }
         pose.update();
         feet.pending += dt;
         if !feet.started || feet.pending >= LEAST {
-            let dt = core::mem::take(&mut feet.pending).min(LONGEST);
+            let dt = core::mem::take(&mut feet.pending);
             feet.presence.advance(dt, &self.settings);
             if feet.presence.is_absent() {
                 feet.reset();

@@ -10,7 +10,8 @@ impl FootPlanter {
     /// `sample` takes a time in seconds from the frame: 0 at the frame, negative before it, positive with look-ahead. It
     /// writes the local transforms of the animation at that time into the pose and returns the figure's placement in the
     /// world then, as [`FootPlanter::step`] takes it. It is called for each tick and last for the frame itself. Ticks add 30
-    /// calls per second in the mean, at most eight in a long frame, and up to 16 in the first frame with look-ahead.
+    /// calls per second in the mean, at most eight a frame, and up to 16 with look-ahead in the first frame and in one after
+    /// more than 0.27 s.
     ///
     /// Ticks are 1/30 s apart, counted from the first frame, and all decisions use the animation at ticks. Two games with
     /// the same animation at different frame rates therefore lock the same feet on the same footholds at the same times, up
@@ -18,7 +19,7 @@ impl FootPlanter {
     ///
     /// A game that sets contacts ([`FootPlanterState::set_contact`]), or that casts at the rate of its physics, calls
     /// [`FootPlanter::next_tick`], [`FootPlanter::give_tick`], [`FootPlanter::sense`] and [`FootPlanter::step`] itself, in
-    /// this order. This method does nothing else.
+    /// this order. This method does nothing else, but that after more than 0.27 s it casts anew around the frame.
     ///
     /// # Errors
     ///
@@ -96,6 +97,11 @@ impl FootPlanter {
             return Err(FootPlanterError::Time(dt));
         }
         self.knows(feet)?;
+        // Before the casts, which are then around the frame.
+        if feet.ends_before(dt) {
+            feet.restart();
+            feet.known.clear();
+        }
         while let Some(later) = self.next_tick(feet, dt) {
             let placement = sample(later, pose);
             pose.update();

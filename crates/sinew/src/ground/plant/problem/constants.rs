@@ -40,8 +40,9 @@ pub const LOOSE: [f64; 4] = [30.0, 8.0, 3.0, 1.0];
 pub const ROUNDS: usize = 40;
 /// Largest number of dampings tried for one.
 pub const TRIES: usize = 8;
-/// Share of the cost below which a linearisation's gain ends them.
-pub const GAIN: f64 = 1e-5;
+/// Share of the cost below which a linearisation's gain ends them, times the factor: what rounding shifts stays small at the
+/// last, and the first are starts only.
+pub const GAIN: f64 = 1e-6;
 /// Largest number of corrections of a step with the same factors.
 pub const CORRECTIONS: usize = 3;
 /// Least share of the weight of an absolute value in the curvature.

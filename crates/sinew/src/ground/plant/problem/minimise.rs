@@ -87,7 +87,7 @@ impl Descent<'_> {
             let Some(after) = taken else { break };
             damping = (0.2 * damping).max(DAMPING[1]);
             core::mem::swap(&mut self.state, &mut self.next);
-            if cost - after <= GAIN * cost {
+            if cost - after <= GAIN * loose * cost {
                 break;
             }
         }

@@ -39,9 +39,9 @@ impl Banded {
         }
     }
 
-    /// Computes the Cholesky factors of the matrix with its diagonal raised by `damping` times `scales`. `false` if it is not
+    /// Computes the Cholesky factors of the matrix with its diagonal `raised`. `false` if it is not
     /// positive definite.
-    pub fn factor(&self, damping: f64, scales: &[f64], factors: &mut Vec<f64>) -> bool {
+    pub fn factor(&self, raised: &[f64], factors: &mut Vec<f64>) -> bool {
         let (w, n) = (self.width, self.right.len());
         factors.clone_from(&self.matrix);
         let mut column = alloc::vec![0.0; w];
@@ -50,7 +50,7 @@ impl Banded {
             let (done, rest) = factors.split_at_mut((k + 1) * w);
             let diagonal = &mut done[(k + 1) * w - 1];
             // Unknowns to the left were taken off the diagonal with their columns.
-            let pivot = *diagonal + damping * scales[k];
+            let pivot = *diagonal + raised[k];
             if pivot.is_nan() || pivot <= 0.0 {
                 return false;
             }
@@ -128,11 +128,11 @@ mod tests {
             }
         }
         let (mut factors, mut x) = (Vec::new(), Vec::new());
-        assert!(system.factor(0.0, &[0.0; 60], &mut factors));
+        assert!(system.factor(&[0.0; 60], &mut factors));
         system.solve(&factors, None, &mut x);
         let off = x.iter().zip(&truth).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(off < 1e-9, "{off}");
         system.clear();
-        assert!(!system.factor(0.0, &[0.0; 60], &mut factors));
+        assert!(!system.factor(&[0.0; 60], &mut factors));
     }
 }

@@ -14,47 +14,95 @@ use crate::ground::plant::{Planted, planner::Planner};
 /// Height over a point from which casts start at least, in lengths of the leg: about that of an ankle that is bent.
 const OVER: f32 = 0.25;
 
-/// A half-space in which a point of a sole must stay, chosen anew at each linearisation.
-pub struct Plane {
+/// A point of a sole at a sample, or half-way to the next, and the half-spaces beside the ground in which it must stay.
+#[derive(Clone, Debug)]
+pub struct Spot {
     pub sample: usize,
     pub leg: usize,
     /// Whether the point is that half-way to the next sample.
     pub half: bool,
     /// The point from the ankle in the clip, at this and the next sample.
     pub offset: [DVec3; 2],
+    /// Height that it keeps over the ground, in metres.
+    keep: f64,
+    /// Place for which the half-spaces were found; NaN at first.
+    at: DVec3,
+    faces: [Face; FACES],
+    count: usize,
+}
+
+/// Largest number of half-spaces of a point: the ground below, forward and back.
+const FACES: usize = 3;
+
+/// A half-space.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Face {
     pub normal: DVec3,
     /// Least distance along the normal from the origin.
     pub least: f64,
 }
 
+impl Spot {
+    pub fn faces(&self) -> &[Face] {
+        &self.faces[..self.count]
+    }
+}
+
 impl Problem<'_> {
-    /// Half-spaces of all points that are in the ground or near it.
-    pub fn planes(&self, state: &State, planes: &mut Vec<Plane>) {
-        planes.clear();
+    /// All points that must clear the ground.
+    pub fn spots(&self) -> Vec<Spot> {
+        let mut spots = Vec::new();
         for leg in 0..self.legs.len() {
             for i in 0..self.count() {
                 let Some(keep) = self.keep[leg][i] else { continue };
-                let place = |j: usize, offset: DVec3| self.place(state, j, leg, offset).0;
                 let next = (i + 1 < self.count()).then(|| self.keep[leg][i + 1]).flatten();
-                for point in 0..POINTS {
-                    let offset = self.legs[leg][i].point(point);
-                    let here = place(i, offset);
-                    let stands = self.stands(leg, i, point);
-                    if !stands {
-                        self.plane(planes, leg, i, false, here, [offset; 2], keep[point]);
-                    }
+                for point in (0..POINTS).filter(|p| !self.stands(leg, i, *p)) {
+                    let here = self.legs[leg][i].point(point);
+                    let spot = |half: bool, there: DVec3, keep: f64| Spot {
+                        sample: i,
+                        leg,
+                        half,
+                        offset: [here, there],
+                        keep,
+                        at: DVec3::NAN,
+                        faces: [Face::default(); FACES],
+                        count: 0,
+                    };
+                    spots.push(spot(false, here, keep[point]));
                     if let Some(next) = next
-                        && !stands
                         && !self.stands(leg, i + 1, point)
                     {
-                        let other = self.legs[leg][i + 1].point(point);
-                        let there = place(i + 1, other);
-                        let keep = 0.5 * (keep[point] + next[point]);
-                        self.plane(planes, leg, i, true, 0.5 * (here + there), [offset, other], keep);
+                        let there = self.legs[leg][i + 1].point(point);
+                        spots.push(spot(true, there, 0.5 * (keep[point] + next[point])));
                     }
                 }
             }
         }
+        spots
+    }
+
+    /// Finds the half-spaces anew of all points that are more than `moved` metres from where they were found last.
+    pub fn look(&self, state: &State, moved: f64, spots: &mut [Spot]) {
+        for spot in spots {
+            let at = self.spot(state, spot);
+            // Not so for NaN.
+            if (at - spot.at).length() <= moved {
+                continue;
+            }
+            spot.at = at;
+            spot.count = 0;
+            self.faces(spot);
+        }
+    }
+
+    /// Place of a point.
+    pub fn spot(&self, state: &State, spot: &Spot) -> DVec3 {
+        let at = |k: usize| {
+            let (i, posed) = (spot.sample + k, self.posed(state, spot.sample + k, spot.leg));
+            let hip = self.legs[spot.leg][i].hip + self.hips_at(state, i);
+            hip + posed.ankle + posed.turn * spot.offset[k]
+        };
+        if spot.half { 0.5 * (at(0) + at(1)) } else { at(0) }
     }
 
     /// Whether the ground under a point is that of a contact, and the point is held there.
@@ -67,19 +115,11 @@ impl Problem<'_> {
         }
     }
 
-    #[allow(clippy::too_many_arguments)] // One caller, for two kinds of points.
-    fn plane(
-        &self,
-        planes: &mut Vec<Plane>,
-        leg: usize,
-        sample: usize,
-        half: bool,
-        at: DVec3,
-        offset: [DVec3; 2],
-        keep: f64,
-    ) {
+    /// Finds the half-spaces of a point: all faces of the ground that it could reach, or, in the ground, the nearest.
+    fn faces(&self, spot: &mut Spot) {
+        let (leg, sample, keep) = (spot.leg, spot.sample, spot.keep);
         // What a point keeps over the ground is added to the ground, its sides included.
-        let at = at - DVec3::Y * keep;
+        let at = spot.at - DVec3::Y * keep;
         let point = at.as_vec3();
         let search = &self.planner.search;
         // From above the point, also where that is in the ground.
@@ -88,8 +128,8 @@ impl Problem<'_> {
         let over = at.y - f64::from(ground);
         let mut add = |normal: Vec3, on: DVec3| {
             let normal = normal.as_dvec3();
-            let least = (on + DVec3::Y * keep).dot(normal);
-            planes.push(Plane { sample, leg, half, offset, normal, least });
+            spot.faces[spot.count] = Face { normal, least: (on + DVec3::Y * keep).dot(normal) };
+            spot.count += 1;
         };
         let up = (normal, at.with_y(f64::from(ground)));
         // What is far from the ground does not come to it in a step.

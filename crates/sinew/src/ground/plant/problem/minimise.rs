@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use super::{
     Problem, State,
     banded::Banded,
-    clearance::Plane,
-    constants::{CORRECTIONS, CURVATURE, DAMPING, GAIN, LOOSE, ROUNDS, TRIES},
+    clearance::Spot,
+    constants::{CORRECTIONS, CURVATURE, DAMPING, GAIN, LOOSE, MOVED, REFUSED, ROUNDS, TRIES},
     terms::{Model, Pull},
 };
 
@@ -17,9 +17,15 @@ struct Descent<'a> {
     target: Vec<f64>,
     system: Banded,
     factors: Vec<f64>,
-    /// Diagonal by which steps are damped.
+    /// Diagonal by which steps are damped, without and with the damping of each sample.
     scales: Vec<f64>,
-    planes: Vec<Plane>,
+    damped: Vec<f64>,
+    damping: Vec<f64>,
+    /// What the costs of samples rise by on ground that the linearisation did not know.
+    unforeseen: Vec<f64>,
+    /// Points that must clear the ground, with the half-spaces beside the state and beside the next.
+    spots: Vec<Spot>,
+    ahead: Vec<Spot>,
     pulls: Vec<Pull>,
     state: State,
     /// A state on trial, and the best of those tried from `state`.
@@ -43,7 +49,11 @@ impl Problem<'_> {
             system: Banded::new(target.len(), 2 * self.width + 1),
             factors: Vec::new(),
             scales: (0..target.len()).map(scale).collect(),
-            planes: Vec::new(),
+            damped: Vec::new(),
+            damping: alloc::vec![0.0; self.count()],
+            unforeseen: alloc::vec![0.0; self.count()],
+            spots: self.spots(),
+            ahead: Vec::new(),
             pulls: Vec::new(),
             trial: state.clone(),
             next: state.clone(),
@@ -60,43 +70,63 @@ impl Problem<'_> {
 
 impl Descent<'_> {
     fn descend(&mut self, loose: f64) {
-        let mut damping = DAMPING[0];
+        self.damping.fill(DAMPING[0]);
+        let moved = MOVED * loose * self.problem.size;
         let mut share = 1.0;
+        self.problem.look(&self.state, moved, &mut self.spots);
         for _ in 0..ROUNDS {
-            // A half-space beside a state is one of those that it had before or a nearer one, so that the cost falls.
-            self.problem.planes(&self.state, &mut self.planes);
             let mut cost = self.linearise(loose, share);
             let mut taken = None;
             for attempt in 0..TRIES {
-                if self.system.factor(damping, &self.scales, &mut self.factors) {
-                    let after = self.advance(loose, cost);
-                    if after < cost {
-                        taken = Some(after);
-                        share = if attempt == 0 { (0.5 * share).max(CURVATURE) } else { 1.0 };
+                let after = self.advance(loose, cost);
+                if after < cost {
+                    let truth = after + self.unforeseen(loose, moved);
+                    if truth < cost {
+                        taken = Some(truth);
+                        share = if attempt == 0 { (0.5 * share).max(CURVATURE) } else { share };
                         break;
                     }
-                }
-                if share < 1.0 {
+                    let most = REFUSED[0] * (cost - after);
+                    for (damping, more) in self.damping.iter_mut().zip(&self.unforeseen) {
+                        *damping *= if *more > most { REFUSED[1] } else { 1.0 };
+                    }
+                } else if share < 1.0 {
                     // The absolute values' own curvature led too far.
                     share = 1.0;
                     cost = self.linearise(loose, share);
                 } else {
-                    damping *= 10.0;
+                    self.damping.iter_mut().for_each(|d| *d *= 10.0);
                 }
             }
             let Some(after) = taken else { break };
-            damping = (0.2 * damping).max(DAMPING[1]);
+            self.damping.iter_mut().for_each(|d| *d = (0.2 * *d).max(DAMPING[1]));
             core::mem::swap(&mut self.state, &mut self.next);
-            if cost - after <= GAIN * loose * cost {
+            core::mem::swap(&mut self.spots, &mut self.ahead);
+            if cost - after <= GAIN * cost {
                 break;
             }
         }
     }
 
+    /// Looks for the ground beside the next state. Returns what the cost rises by on it, and keeps that for each sample.
+    fn unforeseen(&mut self, loose: f64, moved: f64) -> f64 {
+        self.ahead.clone_from(&self.spots);
+        self.problem.look(&self.next, moved, &mut self.ahead);
+        self.unforeseen.fill(0.0);
+        [(&self.ahead, 1.0), (&self.spots, -1.0)]
+            .into_iter()
+            .map(|(spots, sign)| {
+                sign * self.problem.depth_costs(&self.next, spots, loose, |sample, cost| {
+                    self.unforeseen[sample] += sign * cost;
+                })
+            })
+            .sum()
+    }
+
     /// Assembles the system at the state; returns the cost.
     fn linearise(&mut self, loose: f64, share: f64) -> f64 {
         self.problem.pulls(&self.state, loose, share, &mut self.pulls);
-        let model = Model { target: &self.target, planes: &self.planes, pulls: &self.pulls, loose };
+        let model = Model { target: &self.target, spots: &self.spots, pulls: &self.pulls, loose };
         self.system.clear();
         let (system, mut cost) = (&mut self.system, 0.0);
         self.problem.terms(&self.state, &model, &mut |row, residual, weight, part| {
@@ -107,9 +137,16 @@ impl Descent<'_> {
     }
 
     /// Takes the damped step from the state, and corrects it with the same factors while that lowers the cost: contacts move
-    /// on curves, whose bend a single step ignores. Keeps the best in `next`; returns its cost, `cost` if none is lower.
+    /// on curves, whose bend a single step ignores. Keeps the best in `next`; returns its cost beside the ground that the
+    /// state has, `cost` if none is lower.
     fn advance(&mut self, loose: f64, cost: f64) -> f64 {
-        let model = Model { target: &self.target, planes: &self.planes, pulls: &self.pulls, loose };
+        let width = self.problem.width;
+        self.damped.clear();
+        self.damped.extend(self.scales.iter().enumerate().map(|(j, s)| self.damping[j / width] * s));
+        if !self.system.factor(&self.damped, &mut self.factors) {
+            return cost;
+        }
+        let model = Model { target: &self.target, spots: &self.spots, pulls: &self.pulls, loose };
         self.system.solve(&self.factors, None, &mut self.step);
         self.trial.x.clone_from(&self.state.x);
         let mut best = cost;

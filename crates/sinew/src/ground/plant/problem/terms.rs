@@ -6,7 +6,7 @@ use glam::DVec3;
 
 use super::{
     Problem, State,
-    clearance::Plane,
+    clearance::Spot,
     constants::{
         BALL, DEPTH, HEEL, HIPS, HIPS_ACCELERATION, LEG_ACCELERATION, LEG_TURN, RANGE, ROUND,
         SOLE_ACCELERATION, SOLE_TURN, STRAIN, WAY,
@@ -19,7 +19,7 @@ use crate::math64 as math;
 pub struct Model<'a> {
     /// The clip moved with the ground.
     pub target: &'a [f64],
-    pub planes: &'a [Plane],
+    pub spots: &'a [Spot],
     pub pulls: &'a [Pull],
     /// Factor of the tolerances of contact, range and depth.
     pub loose: f64,
@@ -239,35 +239,54 @@ impl Problem<'_> {
     ) {
         let tolerance = DEPTH * model.loose * self.size;
         let weight = 1.0 / (tolerance * tolerance);
-        for plane in model.planes {
-            let (i, leg) = (plane.sample, plane.leg);
-            // Most are satisfied, and ask for no derivatives.
-            let off = self.beyond(state, plane);
-            if off >= 0.0 {
-                continue;
-            }
-            let share = if plane.half { 0.5 } else { 1.0 };
+        self.deep(state, model.spots, |spot, normal, off| {
+            let (i, leg) = (spot.sample, spot.leg);
+            let share = if spot.half { 0.5 } else { 1.0 };
             let mut row = [(0, 0.0); 2 * (3 + ANGLES)];
             let (this, next) = row.split_at_mut(3 + ANGLES);
-            let (_, by) = self.place(state, i, leg, plane.offset[0]);
-            this.copy_from_slice(&self.row(i, leg, plane.normal, &by, share));
-            if plane.half {
-                let (_, by) = self.place(state, i + 1, leg, plane.offset[1]);
-                next.copy_from_slice(&self.row(i + 1, leg, plane.normal, &by, share));
+            let (_, by) = self.place(state, i, leg, spot.offset[0]);
+            this.copy_from_slice(&self.row(i, leg, normal, &by, share));
+            if spot.half {
+                let (_, by) = self.place(state, i + 1, leg, spot.offset[1]);
+                next.copy_from_slice(&self.row(i + 1, leg, normal, &by, share));
             }
-            let row = if plane.half { &row[..] } else { &row[..3 + ANGLES] };
+            let row = if spot.half { &row[..] } else { &row[..3 + ANGLES] };
             sink(row, off, weight, 0.5 * weight * off * off);
-        }
+        });
     }
 
-    /// Distance of a plane's point on the free side.
-    fn beyond(&self, state: &State, plane: &Plane) -> f64 {
-        let at = |k: usize| {
-            let (i, posed) = (plane.sample + k, self.posed(state, plane.sample + k, plane.leg));
-            let hip = self.legs[plane.leg][i].hip + self.hips_at(state, i);
-            hip + posed.ankle + posed.turn * plane.offset[k]
-        };
-        let place = if plane.half { 0.5 * (at(0) + at(1)) } else { at(0) };
-        place.dot(plane.normal) - plane.least
+    /// Cost of all depths. Calls `each` with the samples of each and its cost.
+    pub fn depth_costs(
+        &self,
+        state: &State,
+        spots: &[Spot],
+        loose: f64,
+        mut each: impl FnMut(usize, f64),
+    ) -> f64 {
+        let tolerance = DEPTH * loose * self.size;
+        let mut sum = 0.0;
+        self.deep(state, spots, |spot, _, off| {
+            let cost = 0.5 * off * off / (tolerance * tolerance);
+            sum += cost;
+            each(spot.sample, cost);
+            if spot.half {
+                each(spot.sample + 1, cost);
+            }
+        });
+        sum
+    }
+
+    /// Calls `each` for the half-spaces that points have left, with their normals and the (negative) distances from them.
+    fn deep(&self, state: &State, spots: &[Spot], mut each: impl FnMut(&Spot, DVec3, f64)) {
+        // Those far from all ground need no place.
+        for spot in spots.iter().filter(|s| !s.faces().is_empty()) {
+            let place = self.spot(state, spot);
+            for face in spot.faces() {
+                let off = place.dot(face.normal) - face.least;
+                if off < 0.0 {
+                    each(spot, face.normal, off);
+                }
+            }
+        }
     }
 }

@@ -9,16 +9,17 @@ pub const LEG: f64 = 0.93;
 pub const HIPS_ACCELERATION: f64 = 2.0;
 /// Distance of the hips from the clip, in metres.
 pub const HIPS: f64 = 0.08;
-/// Distance of a sole from the clip's moved with the ground, in metres.
-pub const WAY: f64 = 0.2;
+/// Distance of a sole from the clip's moved with the ground, in metres: least, where the ground asks for no change, and most.
+/// Between them what it asks for is added.
+pub const WAY: [f64; 2] = [0.02, 0.2];
 /// Acceleration of thigh, shank and tilt, in rad/s2.
 pub const LEG_ACCELERATION: f64 = 40.0;
 /// Turn of thigh, shank and tilt from the clip, in radians.
 pub const LEG_TURN: f64 = 0.35;
 /// Acceleration of the sole, in rad/s2.
 pub const SOLE_ACCELERATION: f64 = 40.0;
-/// Turn of the sole from the clip, in radians.
-pub const SOLE_TURN: f64 = 0.1;
+/// Turn of the sole from the clip, in radians per metre of its distance.
+pub const SOLE_TURN: f64 = 0.5;
 /// Largest accelerations of a walk: of the hips' height over 1/30 s, in m/s2, and of a knee's flexion over 1/60 s, in rad/s2.
 /// Clips that accelerate more may be changed the more, as a run is.
 pub const WALK: [f64; 2] = [8.0, 250.0];

@@ -41,7 +41,7 @@ impl Problem<'_> {
         let mut state = State { x: target.clone(), posed: Vec::new() };
         self.pose(&mut state);
         let scale = |j: usize| {
-            let (_, distance) = self.tolerances(j % self.width);
+            let (_, distance) = self.tolerances(j / self.width, j % self.width);
             1.0 / (distance * distance)
         };
         let mut descent = Descent {

@@ -10,7 +10,9 @@
 //!
 //! Sums over all samples, each residual divided by the tolerance that stands with its constant:
 //! - second differences of all unknowns, their distances from the clip moved with the ground ([`reference`]), and those of
-//!   soles, which hips that move for one foot else take the other along with;
+//!   soles, which hips that move for one foot else take the other along with. A sole may be as far from the clip's as the
+//!   ground changes from stance to stance: where it changes nothing, a foot that leaves a contact returns to the clip's way
+//!   at once;
 //! - distances of heels and balls in contact from their places, by their absolute values: a point is either held, or given
 //!   up where a range forbids it;
 //! - what joints exceed their ranges by, squared;
@@ -95,7 +97,8 @@ impl<'a> Problem<'a> {
             planted.iter().enumerate().map(|(foot, p)| reference::references(planner, foot, p)).collect();
         let hips = reference::hips(planner, &found);
         // A foot that never stands follows the hips.
-        let follow = || hips.iter().map(|by| Reference { by: *by, ..Reference::default() }).collect();
+        let change = reference::passed(&planner.base);
+        let follow = || hips.iter().map(|by| Reference { by: *by, change, ..Reference::default() }).collect();
         let references: Vec<Vec<Reference>> = found.into_iter().map(|f| f.unwrap_or_else(follow)).collect();
         let legs: Vec<Vec<ClipLeg>> = (0..references.len())
             .map(|foot| {

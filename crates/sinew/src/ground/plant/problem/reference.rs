@@ -22,6 +22,9 @@ pub(super) struct Reference {
     pub pitch: f64,
     pub yaw: f64,
     pub roll: f64,
+    /// Change of the displacement that the ground asks of the swing around the sample, in metres; in a stance, the larger of
+    /// the swings before and after.
+    pub change: f64,
     /// Places of heel and ball while they are in contact, in model space.
     pub holds: [Option<DVec3>; 2],
 }
@@ -50,7 +53,7 @@ pub(super) fn references(planner: &Planner<'_>, foot: usize, planted: &[Planted]
                 pitch: f64::from(pitch),
                 yaw: f64::from(yaw),
                 roll: f64::from(foothold.roll),
-                holds: [None; 2],
+                ..Reference::default()
             };
             Stand { time: stance.time, at }
         })
@@ -58,11 +61,14 @@ pub(super) fn references(planner: &Planner<'_>, foot: usize, planted: &[Planted]
     if stands.is_empty() {
         return None;
     }
+    let changes = changes(planner, &stands);
     let mut references: Vec<Reference> = (0..analysis.len())
         .map(|i| {
             let time = i as f32 * step;
             let after = stands.partition_point(|s| s.time.to < time);
-            match (after.checked_sub(1).map(|k| &stands[k]), stands.get(after)) {
+            let stands_now = stands.get(after).is_some_and(|s| s.time.from <= time);
+            let change = if stands_now { changes[after].max(changes[after + 1]) } else { changes[after] };
+            let at = match (after.checked_sub(1).map(|k| &stands[k]), stands.get(after)) {
                 (_, Some(s)) if s.time.from <= time => s.at,
                 (Some(a), Some(b)) => {
                     let s = f64::from((time - a.time.to) / (b.time.from - a.time.to));
@@ -70,7 +76,8 @@ pub(super) fn references(planner: &Planner<'_>, foot: usize, planted: &[Planted]
                 }
                 (Some(s), None) | (None, Some(s)) => s.at,
                 (None, None) => Reference::default(),
-            }
+            };
+            Reference { change, ..at }
         })
         .collect();
     for (stance, foothold) in planned(planted) {
@@ -87,6 +94,28 @@ pub(super) fn references(planner: &Planner<'_>, foot: usize, planted: &[Planted]
         }
     }
     Some(references)
+}
+
+/// Change that the ground asks of the swing before each stance, and of that after the last: of the displacement, or of the
+/// height of the ground passed, in metres.
+fn changes(planner: &Planner<'_>, stands: &[Stand]) -> Vec<f64> {
+    let last = planner.base.len() - 1;
+    let sample = |time: f32| ((time / planner.analysis.step) as usize).min(last);
+    (0..=stands.len())
+        .map(|k| {
+            let (before, after) = (k.checked_sub(1).map(|k| &stands[k]), stands.get(k));
+            let (from, to) =
+                (before.map_or(0, |s| sample(s.time.to)), after.map_or(last, |s| sample(s.time.from)));
+            let moved = before.zip(after).map_or(0.0, |(a, b)| (b.at.by - a.at.by).length());
+            moved.max(passed(&planner.base[from.min(to)..=to]))
+        })
+        .collect()
+}
+
+/// Difference of the highest and the lowest ground of those passed, in metres.
+pub(super) fn passed(heights: &[f32]) -> f64 {
+    let ends = heights.iter().fold([f32::INFINITY, f32::NEG_INFINITY], |[a, b], h| [a.min(*h), b.max(*h)]);
+    f64::from((ends[1] - ends[0]).max(0.0))
 }
 
 /// Stances with a foothold.
@@ -174,7 +203,7 @@ impl Reference {
             pitch: mix(self.pitch, to.pitch),
             yaw: mix(self.yaw, to.yaw),
             roll: mix(self.roll, to.roll),
-            holds: [None; 2],
+            ..Self::default()
         }
     }
 

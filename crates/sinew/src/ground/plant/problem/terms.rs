@@ -61,7 +61,7 @@ impl Problem<'_> {
         let d = |j: usize| state.x[j] - model.target[j];
         for i in 0..self.count() {
             for k in 0..w {
-                let (acceleration, distance) = self.tolerances(k);
+                let (acceleration, distance) = self.tolerances(i, k);
                 let j = i * w + k;
                 let weight = 1.0 / (distance * distance);
                 sink(&[(j, 1.0)], d(j), weight, 0.5 * weight * d(j) * d(j));
@@ -93,7 +93,7 @@ impl Problem<'_> {
         let middle = 0.5 * (clip.sole[0] + clip.sole[1]);
         let (place, by) = self.place(state, i, leg, middle);
         let off = place - (clip.hip + clip.thigh + clip.shank + middle + self.references[leg][i].by);
-        let tolerance = WAY * self.size;
+        let tolerance = self.stray(i, leg);
         let weight = 1.0 / (tolerance * tolerance);
         for axis in [DVec3::X, DVec3::Y, DVec3::Z] {
             let off = off.dot(axis);
@@ -101,11 +101,21 @@ impl Problem<'_> {
         }
     }
 
+    /// Tolerance of the distance of a sole from the clip's moved with the ground, in metres.
+    fn stray(&self, i: usize, leg: usize) -> f64 {
+        (WAY[0] * self.size + self.references[leg][i].change).min(WAY[1] * self.size)
+    }
+
     /// Tolerances of acceleration and distance of an unknown of a sample.
-    pub fn tolerances(&self, k: usize) -> (f64, f64) {
-        match k.checked_sub(3).map(|k| k % ANGLES) {
+    pub fn tolerances(&self, i: usize, k: usize) -> (f64, f64) {
+        match k.checked_sub(3).map(|k| (k / ANGLES, k % ANGLES)) {
             None => (HIPS_ACCELERATION * self.size * self.agility[0], HIPS * self.size),
-            Some(PITCH | YAW) => (SOLE_ACCELERATION * self.agility[1], SOLE_TURN),
+            Some((leg, PITCH | YAW)) => {
+                // Heel and ball that both stand turn the sole themselves.
+                let held = self.references[leg][i].holds.iter().all(Option::is_some);
+                let way = if held { WAY[1] } else { self.stray(i, leg) / self.size };
+                (SOLE_ACCELERATION * self.agility[1], SOLE_TURN * way)
+            }
             Some(_) => (LEG_ACCELERATION * self.agility[1], LEG_TURN),
         }
     }

@@ -29,6 +29,10 @@ const MAX_LEAN: f32 = 14f32.to_radians();
 /// Inclination up to which a way counts as level, in radians: rounding on a level floor, and the camber of a street.
 const LEVEL: f32 = 1f32.to_radians();
 
+/// Least and most length of a step that its rise is divided by, in lengths of the leg. A figure that hardly moves is on no
+/// slope; one that runs lifts its body over a step no less than one that walks, whose steps are 0.8 of the leg.
+const RUN: [f32; 2] = [0.3, 0.8];
+
 /// Time to either side over which the lean is averaged, twice, in seconds.
 const SMOOTH: f32 = 0.15;
 
@@ -133,8 +137,8 @@ pub(super) fn lean(analysis: &ClipAnalysis, leg: f32, stances: &[Vec<Planted>]) 
             if front[i].normalize_or_zero().dot(ahead) < FORWARDS {
                 return 0.0;
             }
-            // A figure that hardly moves is on no slope.
-            let run = (analysis.pelvis[to] - analysis.pelvis[from]).with_y(0.0).length().max(0.3 * leg);
+            let run = (analysis.pelvis[to] - analysis.pelvis[from]).with_y(0.0).length();
+            let run = run.clamp(RUN[0] * leg, RUN[1] * leg);
             let incline = math::atan2(heights[to] - heights[from], run) - LEVEL;
             let lean = SHARE * incline.max(0.0) / MAX_LEAN;
             MAX_LEAN * lean / math::sqrt(1.0 + lean * lean)

@@ -6,7 +6,7 @@ use glam::{Quat, Vec3};
 
 use super::{
     Contacts, Figure, FootSample, Interval, PlanError,
-    contact::{ContactLimits, intervals},
+    contact::{ContactLimits, end_at_limits, intervals},
     problem::Own,
 };
 use crate::{
@@ -302,10 +302,13 @@ impl FootSample {
     /// Direction in which the knee points, in model space: a unit vector perpendicular to the line from hip to ankle.
     ///
     /// `hinge` is the axis of the knee in the thigh's frame. The direction of a nearly straight leg's own bend is uncertain,
-    /// so the hinge counts the more the less the leg is bent, and half at 15 degrees.
+    /// so the hinge counts the more the less the leg is bent, and half at 6 degrees. A leg that is bent against its hinge has
+    /// no bend of its own.
     pub fn knee_way(&self, hinge: Vec3) -> Vec3 {
-        const HALF: f32 = 0.26;
-        let normal = self.bend() + math::rotate(self.thigh, hinge) * HALF;
+        const HALF: f32 = 0.1;
+        let (bend, hinge) = (self.bend(), math::rotate(self.thigh, hinge));
+        let own = if bend.dot(hinge) < 0.0 { Vec3::ZERO } else { bend };
+        let normal = own + hinge * HALF;
         let axis = (self.ankle - self.hip).normalize_or(Vec3::NEG_Y);
         math::perpendicular(axis, axis.cross(normal))
     }
@@ -356,6 +359,16 @@ impl FootCurve {
             heel: intervals(&self.heel_heights, &self.heel_speeds, step, limits),
             ball: intervals(&self.ball_heights, &self.ball_speeds, step, limits),
         })
+    }
+
+    /// [`FootCurve::contacts`] without the time in which a detected contact waits for its release.
+    pub(super) fn firm_contacts(&self, step: f32, limits: &ContactLimits) -> Contacts {
+        let mut contacts = self.contacts(step, limits);
+        if self.given.is_none() {
+            end_at_limits(&mut contacts.heel, &self.heel_heights, &self.heel_speeds, step, limits);
+            end_at_limits(&mut contacts.ball, &self.ball_heights, &self.ball_speeds, step, limits);
+        }
+        contacts
     }
 
     /// Mean axis of the knee over the clip in the thigh's frame, each sample weighted by the sine of its flexion.

@@ -24,7 +24,11 @@ pub struct Stance {
 /// Finds the stances of a foot from given contacts, or else from its heights and speeds. `low` is the height in metres up to
 /// which a foot counts as low.
 pub fn stances(curve: &FootCurve, step: f32, limits: &ContactLimits, low: f32) -> Vec<Stance> {
-    let Contacts { heel, ball } = curve.contacts(step, limits);
+    joined(curve, curve.contacts(step, limits), step, low)
+}
+
+/// Joins contacts of a foot to stances.
+pub fn joined(curve: &FootCurve, Contacts { heel, ball }: Contacts, step: f32, low: f32) -> Vec<Stance> {
     let mut all: Vec<(Interval, bool)> =
         heel.iter().map(|&i| (i, true)).chain(ball.iter().map(|&i| (i, false))).collect();
     all.sort_by(|a, b| a.0.from.total_cmp(&b.0.from));

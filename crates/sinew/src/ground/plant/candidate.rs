@@ -1,31 +1,34 @@
 //! Rating of positions along a profile as footholds, and the search for the best.
 
+use glam::Vec3;
+
 use super::{
-    PlantOptions,
+    Foothold, PlantOptions, Unplanted,
     profile::{Profile, Stick},
 };
 use crate::math;
 
 /// Largest bend of the toes without effort, in radians: 35 degrees. On tiptoe they bend more.
-const TOES_BEND: f32 = 0.61;
-const TOES_BEND_TAN: f32 = 0.7;
+const TOES_BEND: f32 = 35f32.to_radians();
+
+/// Give of shoe, foot and arch, as a fraction of the sole's length from heel to ball: 11 mm for a figure of 1.8 m. So near the
+/// sole ground supports it, and so far it may rise into it.
+pub const GIVE: f32 = 0.06;
+
+/// Margin that keeps a sole's points off edges, in metres for a figure of 1.8 m: a foot's edge is round.
+const MARGIN: f32 = 0.012;
 
 /// Shift with a cost of 1, as a fraction of the leg.
 const EASY_SHIFT: f32 = 0.25;
 
-/// Cost of a heel in the air. It is larger than any other cost of an allowed position, and than that of the largest shift of
-/// a figure with short legs (2 for legs of 0.5 m at a height of 2 m and default options).
-const HEEL_IN_AIR: f32 = 6.0;
-
-/// Cost of less support than is asked for, larger than all others: such a position serves where there is none with enough, as
-/// on stairs whose treads are shorter than the sole.
-const PARTLY: f32 = 100.0;
+/// Cost up to which a position is not searched any further: 0.02 % of the sole in the air.
+const FREE: f32 = 1e-4;
 
 /// Positions rated to either side before the best is refined: 7 mm apart for a figure of 1.8 m and the default shift, finer
 /// than the rounding of edges.
 const STEPS: usize = 20;
-/// Golden-section steps that refine the best position of a side: from 14 mm to 0.01 mm.
-const SECTIONS: usize = 15;
+/// Halvings of that distance, to 0.007 mm.
+const HALVINGS: usize = 10;
 /// Largest extra cost at which a position ahead is preferred to one behind. A foot that lands astride of an edge, as it may
 /// at each step on stairs as long as its stride, then takes the same side each time.
 const AHEAD: f32 = 0.02;
@@ -44,263 +47,231 @@ pub struct Stance {
 }
 
 /// What a sole lies on.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Lies {
-    /// The ground under heel and ball.
+    /// The ground under heel and ball, which may rise between them by the give.
     Level,
-    /// The ground under the ball, with the heel in the air.
+    /// The ground that bears a rigid sole pressed on its ball, with the heel in the air.
     Ball,
-    /// Edges of the ground, with the ball on it and the heel in the air.
+    /// The ground that bears a rigid sole pressed on its middle: edges, with the ball near the ground.
     Edges,
 }
 
 /// A position of a sole along a profile, rated.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate {
-    /// Distance of the heel along the profile, and its height, in metres.
-    pub heel: (f32, f32),
-    /// Distance of the ball along the profile, and its height, in metres.
-    pub ball: (f32, f32),
+    /// The foothold.
+    pub foothold: Foothold,
     /// What the sole lies on.
     pub lies: Lies,
-    /// Slope of the ground's normal to the right under the ball, in metres per metre.
-    pub lean: f32,
-    /// Distance from the requested position along the profile, in metres.
-    pub shift: f32,
-    /// Fraction of the sole that is supported.
-    pub support: f32,
-    /// Angle by which the ground bends the toes up from the line of the sole, in radians.
-    pub toes: f32,
-    /// Whether there is ground under the heel.
-    pub heel_supported: bool,
-    /// Whether enough of the sole is supported.
-    supported: bool,
-    heel_sunk: bool,
-    allowed: bool,
+    /// Order of preference before the cost: 0 for a sole with enough support, 1 with its heel in the air, 2 and 3 with less
+    /// support, as on stairs whose treads are shorter than the sole, 4 and 5 on edges.
+    class: u8,
     cost: f32,
 }
 
 impl Candidate {
     /// Whether it supports as much of the sole as is asked for.
     pub fn serves(&self) -> bool {
-        self.rank() < PARTLY
+        self.class < 2
     }
+}
 
-    /// Cost of the position; infinite if it is not allowed.
-    fn rank(&self) -> f32 {
-        match (self.allowed, self.supported, self.lies) {
-            (false, ..) => f32::INFINITY,
-            (_, true, Lies::Level | Lies::Ball) => self.cost,
-            (_, false, Lies::Level | Lies::Ball) => self.cost + PARTLY,
-            (_, _, Lies::Edges) => self.cost + 2.0 * PARTLY,
+/// Class and cost of a position, by which positions compare; the largest for none.
+fn rank(of: &Option<Candidate>) -> (u8, f32) {
+    of.map_or((u8::MAX, 0.0), |c| (c.class, c.cost))
+}
+
+/// Run and rise from heel to ball of a sole that lies on the ground at both. `rise` gives the height of the ground at a
+/// distance ahead of the heel over that at the heel.
+///
+/// The ball's position depends on the pitch, and the pitch on the ground there. Four fixed-point rounds converge to a
+/// fraction of a millimetre on any slope that a foot stands on. At an edge they may alternate between its sides: `None`.
+pub fn lay(length: f32, rise: impl Fn(f32) -> Option<f32>) -> Option<(f32, f32)> {
+    let (mut run, mut up) = (length, 0.0);
+    for _ in 0..4 {
+        up = rise(run)?;
+        let next = math::sqrt((length * length - up * up).max(0.0));
+        if next == run {
+            break;
         }
+        run = next;
     }
+    let off = math::sqrt(run * run + up * up) - length;
+    (run > 0.0 && off.abs() <= SAME * length).then_some((run, up))
 }
 
-/// Rates positions along a profile.
-#[derive(Clone, Copy)]
-pub struct Judge<'a> {
-    pub profile: &'a Profile,
+/// Distance from the ground at which a point is on it, as a fraction of the sole: 0.2 mm for a figure of 1.8 m.
+const SAME: f32 = 1e-3;
+
+/// Ground that a sole may land on: a profile along the sole, or beside it.
+#[derive(Clone, Copy, Debug)]
+pub struct Landing {
+    /// Profile of the ground.
+    pub profile: Profile,
+    /// Lateral offset of the profile, in metres.
+    pub aside: f32,
+    /// Whether any of the profiles hit ground.
+    pub ground: bool,
+    /// Sole for which it was cast.
     pub sole: Stance,
-    pub settings: &'a PlantOptions,
+    /// Position of the heel for which it was cast.
+    pub middle: Vec3,
 }
 
-impl Judge<'_> {
-    /// Margin around the sole's points, in metres, that keeps them off edges.
-    fn margin(&self) -> f32 {
-        0.012 * self.sole.scale
-    }
-
+impl Landing {
     /// Distances behind and ahead of the heel that a profile must cover for every position within the largest shift, in
     /// metres.
     pub fn range(sole: &Stance, settings: &PlantOptions) -> [f32; 2] {
-        let beyond = settings.max_shift * sole.scale + 0.03 * sole.scale;
+        let beyond = (settings.max_shift + 2.0 * MARGIN) * sole.scale;
         [-beyond, sole.length + sole.tip + beyond]
     }
 
-    /// Finds the best position with the heel near `heel` along the profile, or `None` if no position is allowed. `aside` is
-    /// the lateral offset of the profile, in metres.
+    /// Whether it was cast for a heel and a ball within `slack` metres of `heel` and of the ball in the direction `along`.
+    pub fn serves(&self, heel: Vec3, along: Vec3, slack: f32) -> bool {
+        let off = (heel - self.middle).with_y(0.0);
+        off.length() <= slack && self.profile.along().distance(along) * self.sole.length <= slack
+    }
+
+    /// Horizontal displacement of a heel from the line.
+    pub fn beside(&self, heel: Vec3) -> Vec3 {
+        (heel - self.middle).with_y(0.0).reject_from_normalized(self.profile.along())
+    }
+
+    /// Reason for which there is no position to stand.
+    pub fn missing(&self) -> Unplanted {
+        if self.ground { Unplanted::Unsupported } else { Unplanted::NoGround }
+    }
+
+    /// Finds the best position with the heel near `heel`, or `None` if no position is allowed.
     ///
     /// The cost of a position is the sum of the unsupported fraction, the height of ground that pierces the sole, and the
     /// squared shift. The best position of each side is refined, so that the choice is a continuous function of the landing
     /// position except for changes of side.
-    pub fn best(&self, heel: f32, aside: f32) -> Option<Candidate> {
-        let largest = self.settings.max_shift * self.sole.scale;
-        let step = largest / STEPS as f32;
-        let effort = |shift: f32| {
-            let squared = shift * shift + aside * aside;
-            squared / (EASY_SHIFT * self.sole.leg * (EASY_SHIFT * self.sole.leg))
+    pub fn best(&self, heel: Vec3, settings: &PlantOptions) -> Option<Candidate> {
+        let heel = self.profile.way(heel);
+        let largest = settings.max_shift * self.sole.scale;
+        let easy = EASY_SHIFT * self.sole.leg;
+        // Replaces the best position by the one at a shift if that is better.
+        let better = |best: &mut Option<Candidate>, shift: f32| {
+            let effort = (shift * shift + self.aside * self.aside) / (easy * easy);
+            // The shift alone may already cost more than the best position.
+            if rank(best) <= (0, effort) {
+                return;
+            }
+            let mut found = self.at(heel + shift, settings);
+            if let Some(found) = &mut found {
+                found.cost += effort;
+                found.foothold.shift = shift;
+            }
+            if rank(&found) < rank(best) {
+                *best = found;
+            }
         };
-        let at = |shift: f32| {
-            let mut f = self.at(heel + shift)?;
-            f.cost += effort(shift);
-            f.shift = shift;
-            Some(f)
-        };
-        let rank = |f: &Option<Candidate>| f.as_ref().map_or(f32::INFINITY, Candidate::rank);
-        let here = at(0.0);
-        if rank(&here) <= 1e-4 {
+        let mut here = None;
+        better(&mut here, 0.0);
+        if rank(&here) <= (0, FREE) {
             return here;
         }
-        let mut sides = [here, here];
-        for k in 1..=STEPS {
-            for (best, sign) in sides.iter_mut().zip([1.0, -1.0]) {
-                let shift = sign * step * k as f32;
-                // The shift alone may already cost more than the best position.
-                if rank(best) > effort(shift) {
-                    let found = at(shift);
-                    if rank(&found) < rank(best) {
-                        *best = found;
+        let [ahead, behind] = [1.0, -1.0].map(|side: f32| {
+            let mut best = here;
+            let mut step = largest / STEPS as f32;
+            for k in 1..=STEPS {
+                better(&mut best, side * step * k as f32);
+            }
+            for _ in 0..HALVINGS {
+                step *= 0.5;
+                let middle = best.map_or(0.0, |b| b.foothold.shift * side);
+                for shift in [middle - step, middle + step] {
+                    if (0.0..=largest).contains(&shift) {
+                        better(&mut best, side * shift);
                     }
                 }
             }
-        }
-        for (best, sign) in sides.iter_mut().zip([1.0, -1.0]) {
-            let Some(middle) = best.filter(|b| b.allowed).map(|b| b.shift * sign) else { continue };
-            let (mut a, mut b) = ((middle - step).max(0.0), (middle + step).min(largest));
-            // Forbidden positions rank last, so this converges to the bound of the allowed ones as well as to a minimum.
-            const GOLDEN: f32 = 0.618_034;
-            let [mut c, mut d] = [b - GOLDEN * (b - a), a + GOLDEN * (b - a)];
-            let [mut at_c, mut at_d] = [c, d].map(|s| at(sign * s));
-            for _ in 0..SECTIONS {
-                // With both forbidden, the bound lies towards the allowed middle.
-                let left = match (rank(&at_c), rank(&at_d)) {
-                    (c, d) if c.is_infinite() && d.is_infinite() => middle < 0.5 * (a + b),
-                    (c, d) => c <= d,
-                };
-                for found in [&at_c, &at_d] {
-                    if rank(found) < rank(best) {
-                        *best = *found;
-                    }
-                }
-                if left {
-                    (b, d, at_d) = (d, c, at_c);
-                    c = b - GOLDEN * (b - a);
-                    at_c = at(sign * c);
-                } else {
-                    (a, c, at_c) = (c, d, at_d);
-                    d = a + GOLDEN * (b - a);
-                    at_d = at(sign * d);
-                }
-            }
-        }
-        let [ahead, behind] = sides;
-        let best = if rank(&ahead) <= rank(&behind) + AHEAD { ahead } else { behind };
-        best.filter(|f| f.allowed)
+            best
+        });
+        let (class, cost) = rank(&behind);
+        if rank(&ahead) <= (class, cost + AHEAD) { ahead } else { behind }
     }
 
-    /// Rates one position. The sole lies from the ground under the heel to that under the ball, or, if that is not allowed,
-    /// along the ground under the ball with the heel in the air, or, if that is not allowed either, on edges.
-    pub fn at(&self, heel: f32) -> Option<Candidate> {
-        let level = self.on_heel_and_ball(heel).map(|(stick, run)| self.judge(&stick, run, Lies::Level));
-        if level.is_some_and(|b| b.allowed && b.supported && b.heel_supported) {
-            return level;
-        }
-        let ball = self.on_ball(heel).map(|(stick, run)| self.judge(&stick, run, Lies::Ball));
-        // A sole along the ground under the ball must not sink its heel into the ground.
-        let best = level.into_iter().chain(ball.filter(|b| !b.heel_sunk));
-        let best = best.reduce(|a, b| if b.rank() < a.rank() { b } else { a });
-        if best.is_some_and(|b| b.allowed) {
-            return best;
-        }
-        self.on_edges(heel).map(|(stick, run)| self.judge(&stick, run, Lies::Edges)).or(best)
-    }
-
-    /// Lays the sole on the ground under heel and ball. The ball's position depends on the pitch, and the pitch on the
-    /// ground there. Four fixed-point rounds converge to a fraction of a millimetre on any slope that a foot stands on.
-    fn on_heel_and_ball(&self, s: f32) -> Option<(Stick, f32)> {
-        let length = self.sole.length;
-        let y = self.profile.height(s)?;
-        let (mut run, mut rise) = (length, 0.0);
-        for _ in 0..4 {
-            rise = self.profile.height(s + run)? - y;
-            let held = rise.clamp(-0.99 * length, 0.99 * length);
-            let next = math::sqrt(length * length - held * held);
-            if next == run {
+    /// Rates one position; `None` if the sole cannot stand there. The sole lies from the ground under the heel to that under
+    /// the ball, or, where that serves less, as a rigid sole pressed on its ball, or else on its middle.
+    fn at(&self, heel: f32, settings: &PlantOptions) -> Option<Candidate> {
+        let mut best = None;
+        for (lies, better_than) in [(Lies::Level, 0), (Lies::Ball, 1), (Lies::Edges, 4)] {
+            if rank(&best).0 < better_than {
                 break;
             }
-            run = next;
+            let laid = match lies {
+                Lies::Level => self.on_heel_and_ball(heel),
+                Lies::Ball => self.on_hull(heel, 1.0),
+                Lies::Edges => self.on_hull(heel, 0.5),
+            };
+            let found = laid.and_then(|(stick, run)| self.judge(&stick, run, lies, settings));
+            if rank(&found) < rank(&best) {
+                best = found;
+            }
         }
-        // At an edge the rounds may alternate between its sides and leave no such line. On smooth ground their residual is
-        // far below this thousandth of the sole.
-        let off = math::sqrt(run * run + rise * rise) - length;
-        (off.abs() <= 1e-3 * length).then_some((Stick { s, y, slope: rise / run }, run))
+        best
     }
 
-    /// Lays the sole along the ground under the ball.
-    fn on_ball(&self, s: f32) -> Option<(Stick, f32)> {
-        let length = self.sole.length;
-        let (mut run, mut slope, mut y) = (length, 0.0, 0.0);
-        for _ in 0..2 {
-            y = self.profile.height(s + run)?;
-            slope = self.profile.slope(s + run)?.0;
-            run = length / math::sqrt(1.0 + slope * slope);
-        }
-        Some((Stick { s, y: y - slope * run, slope }, run))
+    /// Lays the sole on the ground under heel and ball.
+    fn on_heel_and_ball(&self, s: f32) -> Option<(Stick, f32)> {
+        let y = self.profile.height(s)?;
+        let (run, rise) = lay(self.sole.length, |run| Some(self.profile.height(s + run)? - y))?;
+        Some((Stick { s, y, slope: rise / run }, run))
     }
 
-    /// Lays the sole on the edges of the ground that are under its middle.
-    fn on_edges(&self, s: f32) -> Option<(Stick, f32)> {
-        let length = self.sole.length;
-        let mut found = None;
-        let mut run = length;
+    /// Lays a rigid sole on the ground under it, pressed at a share of its length.
+    fn on_hull(&self, s: f32, share: f32) -> Option<(Stick, f32)> {
+        let (mut run, mut found) = (self.sole.length, None);
         for _ in 0..4 {
-            let stick = self.profile.rest([s, s + run], s + 0.5 * run)?;
-            run = length / math::sqrt(1.0 + stick.slope * stick.slope);
+            let stick = self.profile.rest([s, s + run], s + share * run)?;
+            run = self.sole.length / math::sqrt(1.0 + stick.slope * stick.slope);
             found = Some((stick, run));
         }
         found
     }
 
-    fn judge(&self, stick: &Stick, run: f32, lies: Lies) -> Candidate {
+    fn judge(&self, stick: &Stick, run: f32, lies: Lies, settings: &PlantOptions) -> Option<Candidate> {
         let Stance { length, tip, leg, scale } = self.sole;
-        let s = stick.s;
-        // Largest distance of supporting ground from the sole: 13 mm for a figure of 1.8 m, the give of shoe and foot.
-        let give = 0.07 * length;
+        let (s, give, margin) = (stick.s, GIVE * length, MARGIN * scale);
         let over = |at: f32| Some(self.profile.height(s + at)? - stick.height(s + at));
         let near = |at: f32| over(at).is_some_and(|o| o.abs() <= give);
-        let margin = self.margin();
+        let firm = |at: f32| near(at - margin) && near(at + margin);
         let reach = run + tip * run / length;
         // Toes bend up by themselves; only ground steeper than their bend pierces them.
-        let along = |ends| self.profile.along_stick(stick, ends, give, s + run, TOES_BEND_TAN);
+        let along = |ends| self.profile.along_stick(stick, ends, give, s + run, math::tan(TOES_BEND));
         let (support, _) = along([s, s + reach]);
         let (_, pierced) = along([s - margin, s + reach + margin]);
-        // Ground may rise into the sole between its ends by the give of shoe and arch: 11 mm for a figure of 1.8 m.
-        let most_pierced = 0.06 * length;
-        let toe_reach = (reach - run).max(f32::MIN_POSITIVE);
-        let toes = over(reach).map_or(0.0, |o| math::atan2(o, toe_reach));
-        // Over an edge toes stay straight.
-        let toes = if toes.abs() <= TOES_BEND { toes } else { 0.0 };
-        let firm = match lies {
-            Lies::Edges => near(run),
-            _ => near(run - margin) && near(run + margin),
-        };
-        let heel_firm = near(-margin) && near(margin);
-        let steep = stick.slope.abs() > math::tan(self.settings.max_slope);
+        let steep = stick.slope.abs() > math::tan(settings.max_slope);
+        let stands = if lies == Lies::Edges { near(run) } else { firm(run) };
+        if steep || !stands || pierced > give {
+            return None;
+        }
+        let toes = over(reach).map_or(0.0, |o| math::atan2(o, (reach - run).max(f32::MIN_POSITIVE)));
         // One percent more than required, so that independent measurements agree.
-        let enough = (self.settings.support + 0.01).min(1.0);
-        let allowed = firm && pierced <= most_pierced && !steep;
-        let heel = if heel_firm { 0.0 } else { HEEL_IN_AIR };
+        let enough = support >= (settings.support + 0.01).min(1.0);
+        let kind = if lies == Lies::Edges { 4 } else { 2 * u8::from(!enough) };
         // On the ground heel and ball are by construction.
         let gap = if lies == Lies::Edges { over(run).map_or(give, f32::abs) } else { 0.0 };
-        let cost = 0.5 * (1.0 - support) + heel + (pierced + gap) / (0.1 * leg);
-        // A heel within 2 mm of the ground is on it (figure of 1.8 m).
-        let touch = 0.002 * scale;
-        let heel_over = over(0.0);
-        let lean = self.profile.slope(s + run).map_or(0.0, |(_, lean)| lean);
-        Candidate {
-            heel: (s, stick.y),
-            ball: (s + run, stick.height(s + run)),
+        let at = |s: f32| self.profile.point(s).with_y(stick.height(s));
+        // A positive turn about the heading carries Y away from the right: along x Y = -right.
+        let roll = -math::atan2(self.profile.lean(s + run).unwrap_or(0.0), 1.0);
+        Some(Candidate {
+            foothold: Foothold {
+                heel: at(s),
+                ball: at(s + run),
+                roll: roll.clamp(-settings.max_slope, settings.max_slope),
+                // Over an edge toes stay straight.
+                toes: if toes.abs() <= TOES_BEND { toes } else { 0.0 },
+                shift: 0.0,
+                support,
+                heel_supported: over(0.0).is_some_and(|o| o.abs() <= SAME * length),
+            },
             lies,
-            lean,
-            shift: 0.0,
-            support,
-            toes,
-            heel_supported: heel_over.is_some_and(|o| o.abs() <= touch),
-            supported: support >= enough,
-            heel_sunk: heel_over.is_some_and(|o| o > touch),
-            allowed,
-            cost,
-        }
+            class: kind + u8::from(!firm(0.0)),
+            cost: 0.5 * (1.0 - support) + (pierced + gap) / (EASY_SHIFT * leg),
+        })
     }
 }

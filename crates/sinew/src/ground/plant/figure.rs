@@ -245,6 +245,11 @@ impl Figure {
     pub fn height(&self) -> f32 {
         self.height
     }
+
+    /// Height of the figure divided by 1.8 m.
+    pub fn scale(&self) -> f32 {
+        self.height / 1.8
+    }
 }
 
 /// Angle of the toes over the sole in radians. `up` is the direction up from the sole.

@@ -81,13 +81,27 @@ impl Profile {
         let right = Vec3::new(along.z, 0.0, -along.x);
         let look = |s: f32| {
             let (y, normal) = search.height(origin + along * s, base)?;
-            Some(Point { s, y, lean: normal.dot(right) / normal.y.max(0.05), joined: false })
+            Some(Point { s, y, lean: normal.dot(right) / normal.y.max(f32::EPSILON), joined: false })
         };
         let first = crate::math::floor(from / spacing);
         let count = (crate::math::ceil(to / spacing) - first).clamp(1.0, most + 1.0) as usize;
         let place = |i: usize| (first + i as f32) * spacing;
+        let (points, filled, mut joined) = (&mut profile.points, &mut profile.count, false);
+        // Appends the next point; `None` is a gap in the ground.
+        let mut push = |point: Option<Point>| {
+            let Some(point) = point else {
+                joined = false;
+                return;
+            };
+            let last = filled.checked_sub(1).map(|i| points[i].s);
+            if let Some(place) = points.get_mut(*filled).filter(|_| last.is_none_or(|s| s < point.s)) {
+                *place = Point { joined, ..point };
+                *filled += 1;
+                joined = true;
+            }
+        };
         let mut before = look(place(0));
-        profile.push(before);
+        push(before);
         for i in 1..=count {
             let found = look(place(i));
             let edge = match (before, found) {
@@ -97,11 +111,9 @@ impl Profile {
             };
             if edge {
                 let ends = [(place(i - 1), before), (place(i), found)];
-                for end in Self::halve(ends, look) {
-                    profile.push(end);
-                }
+                Self::halve(ends, look).into_iter().for_each(&mut push);
             }
-            profile.push(found);
+            push(found);
             before = found;
         }
         profile
@@ -129,33 +141,6 @@ impl Profile {
         [low, high]
     }
 
-    /// Appends the next point; `None` is a gap in the ground.
-    fn push(&mut self, point: Option<Point>) {
-        let Some(point) = point else {
-            self.gap();
-            return;
-        };
-        let last = self.count.checked_sub(1).map(|i| self.points[i]);
-        if last.is_some_and(|l| l.s >= point.s) {
-            return;
-        }
-        if let Some(place) = self.points.get_mut(self.count) {
-            // `gap` has cleared the flag of the next point.
-            let joined = place.joined && self.count > 0;
-            *place = Point { joined, ..point };
-            self.count += 1;
-            if let Some(next) = self.points.get_mut(self.count) {
-                next.joined = true;
-            }
-        }
-    }
-
-    fn gap(&mut self) {
-        if let Some(next) = self.points.get_mut(self.count) {
-            next.joined = false;
-        }
-    }
-
     fn points(&self) -> &[Point] {
         &self.points[..self.count]
     }
@@ -180,34 +165,26 @@ impl Profile {
         (at - self.origin).dot(self.along)
     }
 
-    /// Segment of continuous ground around a distance along the line; twice the same point at a point.
-    fn stretch(&self, s: f32) -> Option<(&Point, &Point)> {
+    /// Height of the ground at a distance along the line; `None` in a gap and beyond the ends.
+    pub fn height(&self, s: f32) -> Option<f32> {
+        self.between(s, |p| p.y)
+    }
+
+    /// Slope of the ground's normal to the right at a distance along the line, in metres per metre.
+    pub fn lean(&self, s: f32) -> Option<f32> {
+        self.between(s, |p| p.lean)
+    }
+
+    /// Value at a distance along the line, linear between points; `None` in a gap and beyond the ends.
+    fn between(&self, s: f32, of: impl Fn(&Point) -> f32) -> Option<f32> {
         let points = self.points();
         let next = points.partition_point(|p| p.s < s);
         let b = points.get(next)?;
         if b.s == s {
-            return Some((b, b));
+            return Some(of(b));
         }
         let a = points.get(next.checked_sub(1)?)?;
-        b.joined.then_some((a, b))
-    }
-
-    /// Height of the ground at a distance along the line; `None` in a gap and beyond the ends.
-    pub fn height(&self, s: f32) -> Option<f32> {
-        let (a, b) = self.stretch(s)?;
-        Some(if b.s > a.s { a.y + (b.y - a.y) * ((s - a.s) / (b.s - a.s)) } else { a.y })
-    }
-
-    /// Slope of the ground along the line, and slope of its normal to the right, in metres per metre.
-    pub fn slope(&self, s: f32) -> Option<(f32, f32)> {
-        let (a, b) = self.stretch(s)?;
-        let (a, b) = if b.s > a.s { (a, b) } else { self.stretch(s + 1e-4).unwrap_or((a, b)) };
-        let run = b.s - a.s;
-        if run <= 0.0 {
-            return Some((0.0, a.lean));
-        }
-        let share = ((s - a.s) / run).clamp(0.0, 1.0);
-        Some(((b.y - a.y) / run, a.lean + (b.lean - a.lean) * share))
+        b.joined.then(|| of(a) + (of(b) - of(a)) * ((s - a.s) / (b.s - a.s)))
     }
 
     /// Whether any cast between two distances hit ground.
@@ -356,7 +333,7 @@ mod tests {
         assert!(
             !p.found()
                 && p.height(0.0).is_none()
-                && p.slope(0.0).is_none()
+                && p.lean(0.0).is_none()
                 && p.cone(0.0, 1.0, [-1.0, 1.0]).is_none()
         );
     }

@@ -2,9 +2,10 @@
 
 use glam::Vec3;
 
+pub use super::candidate::Landing;
 use super::{
-    Foothold, PlantOptions, Unplanted,
-    candidate::{Candidate, Judge, Lies, Stance},
+    Figure, Foothold, PlantOptions, Unplanted,
+    candidate::{Candidate, GIVE, Lies, Stance, lay},
     profile::Profile,
 };
 use crate::{
@@ -26,7 +27,7 @@ pub struct FootholdSearch<'a> {
 }
 
 /// Lateral offsets of the profiles searched, in this order, as fractions of the largest shift.
-const SIDES: [f32; 5] = [0.0, 0.25, -0.25, 0.5, -0.5];
+const SIDES: [f32; 3] = [0.0, 0.5, -0.5];
 
 /// Distance of the casts under a sole, as a fraction of its length from heel to ball: 2.2 cm for a figure of 1.8 m. Edges
 /// are refined between casts and do not depend on it.
@@ -34,19 +35,11 @@ const SPACING: f32 = 0.125;
 /// Limit of casts along a sole, for options with a long shift.
 const CASTS: f32 = 40.0;
 
-/// Ground that a sole may land on: a profile along the sole, or beside it.
-#[derive(Clone, Copy, Debug)]
-pub struct Landing {
-    /// Profile of the ground.
-    pub profile: Profile,
-    /// Lateral offset of the profile, in metres.
-    pub aside: f32,
-    /// Whether any of the profiles hit ground.
-    pub ground: bool,
-    /// Sole for which it was cast.
-    pub sole: Stance,
-    /// Position of the heel for which it was cast.
-    pub middle: Vec3,
+impl<'a> FootholdSearch<'a> {
+    /// A search on a ground for a figure's feet.
+    pub fn new(figure: &Figure, ground: &'a dyn Ground, settings: &'a PlantOptions) -> Self {
+        Self { ground, settings, leg: figure.leg_length(), scale: figure.scale() }
+    }
 }
 
 impl FootholdSearch<'_> {
@@ -100,8 +93,7 @@ impl FootholdSearch<'_> {
         let sole = Stance { length, tip, leg: self.leg, scale: self.scale };
         let (landing, found) = self.land(heel, ball, sole, 0.0, base);
         let found = found.ok_or(landing.missing())?;
-        let foothold = landing.foothold(&found, self.settings);
-        Ok(self.settled(&foothold, found.lies, length, base))
+        Ok(self.settled(&found.foothold, found.lies, length, base))
     }
 
     /// Casts the ground for a sole with its heel within `slack` metres of `heel` along it, and finds the best position.
@@ -115,7 +107,7 @@ impl FootholdSearch<'_> {
     ) -> (Landing, Option<Candidate>) {
         let along = Vec3::new(ball.x - heel.x, 0.0, ball.z - heel.z).normalize_or(Vec3::Z);
         let across = Vec3::new(along.z, 0.0, -along.x);
-        let [from, to] = Judge::range(&sole, self.settings);
+        let [from, to] = Landing::range(&sole, self.settings);
         let line = |aside: f32| {
             let ends = [from - slack, to + slack];
             let profile =
@@ -142,114 +134,31 @@ impl FootholdSearch<'_> {
 
     /// Returns the foothold with heights re-cast at heel and ball. A profile is linear between its casts, the ground is not.
     pub(super) fn settled(&self, foothold: &Foothold, lies: Lies, length: f32, base: f32) -> Foothold {
-        if lies == Lies::Edges {
-            return *foothold;
-        }
-        let level = (foothold.ball - foothold.heel).with_y(0.0);
-        let along = level.normalize_or(Vec3::Z);
-        let heel = foothold.heel;
-        let right = Vec3::new(along.z, 0.0, -along.x);
-        let under = |p: Vec3| self.height(p, base).map(|(y, normal)| (p.with_y(y), normal));
-        let line = if lies == Lies::Ball {
-            // The slope stays, as it keeps the heel in the air.
-            under(foothold.ball).map(|(ball, normal)| (heel + (ball - foothold.ball), ball, normal))
-        } else {
-            // On ground too uneven for the rounds to converge, x and z stay.
-            self.on_heel_and_ball(heel, along, length, base).or_else(|| {
-                let (ball, normal) = under(foothold.ball)?;
-                Some((under(heel)?.0, ball, normal))
-            })
+        let recast = || {
+            let along = (foothold.ball - foothold.heel).with_y(0.0).normalize_or(Vec3::Z);
+            let under = |p: Vec3| self.height(p, base).map(|(y, normal)| (p.with_y(y), normal));
+            let (mut heel, mut ball) = (foothold.heel, foothold.ball);
+            if lies == Lies::Level {
+                heel = under(heel)?.0;
+                let rise = |run: f32| Some(under(heel + along * run)?.0.y - heel.y);
+                // On ground too uneven for the rounds to converge, x and z stay.
+                ball = lay(length, rise).map_or(ball, |(run, _)| heel + along * run);
+            }
+            let (ball, normal) = under(ball)?;
+            if lies == Lies::Ball {
+                // The slope stays, as it keeps the heel in the air.
+                heel += ball - foothold.ball;
+            }
+            // A larger difference means the other side of an edge.
+            let near = |a: Vec3, b: Vec3| a.distance(b) <= GIVE * length;
+            let right = Vec3::new(along.z, 0.0, -along.x);
+            let roll = math::atan2(-normal.dot(right), normal.y);
+            let roll = roll.clamp(-self.settings.max_slope, self.settings.max_slope);
+            let kept = lies != Lies::Edges && near(heel, foothold.heel) && near(ball, foothold.ball);
+            kept.then_some(Foothold { heel, ball, roll, ..*foothold })
         };
-        // A larger difference means the other side of an edge.
-        let near = 0.07 * length;
-        match line {
-            Some((heel, ball, normal))
-                if (heel - foothold.heel).length() <= near && (ball - foothold.ball).length() <= near =>
-            {
-                let roll = roll(normal.dot(right), normal.y, self.settings);
-                Foothold { heel, ball, roll, ..*foothold }
-            }
-            _ => *foothold,
-        }
+        recast().unwrap_or(*foothold)
     }
-
-    /// Lays the sole from the ground under the heel to that under the ball, as [`Judge`] does on a profile. Returns heel,
-    /// ball, and the normal under the ball.
-    fn on_heel_and_ball(
-        &self,
-        heel: Vec3,
-        along: Vec3,
-        length: f32,
-        base: f32,
-    ) -> Option<(Vec3, Vec3, Vec3)> {
-        let (heel_y, _) = self.height(heel, base)?;
-        let heel = heel.with_y(heel_y);
-        let (mut run, mut ball, mut normal) = (length, heel, Vec3::Y);
-        for _ in 0..4 {
-            let at = heel + along * run;
-            let (y, n) = self.height(at, base)?;
-            (ball, normal) = (at.with_y(y), n);
-            let rise = (y - heel_y).clamp(-0.99 * length, 0.99 * length);
-            let next = math::sqrt(length * length - rise * rise);
-            if next == run {
-                break;
-            }
-            run = next;
-        }
-        (((ball - heel).length() - length).abs() <= 1e-3 * length).then_some((heel, ball, normal))
-    }
-}
-
-impl Landing {
-    fn judge<'a>(&'a self, settings: &'a PlantOptions) -> Judge<'a> {
-        Judge { profile: &self.profile, sole: self.sole, settings }
-    }
-
-    /// Best position of a sole with its heel near `heel`.
-    pub fn best(&self, heel: Vec3, settings: &PlantOptions) -> Option<Candidate> {
-        self.judge(settings).best(self.profile.way(heel), self.aside)
-    }
-
-    /// Whether it was cast for a heel within `slack` metres of `heel` and for about this direction.
-    pub fn serves(&self, heel: Vec3, along: Vec3, slack: f32) -> bool {
-        // Cosine of 15 degrees, at which the toe tip is off by a third of a foot's width.
-        const SAME_WAY: f32 = 0.966;
-        let off = (heel - self.middle).with_y(0.0);
-        off.length() <= slack && self.profile.along().dot(along) >= SAME_WAY
-    }
-
-    /// Horizontal displacement of a heel from the line.
-    pub fn beside(&self, heel: Vec3) -> Vec3 {
-        let off = (heel - self.middle).with_y(0.0);
-        off - self.profile.along() * off.dot(self.profile.along())
-    }
-
-    /// Reason for which there is no position to stand.
-    pub fn missing(&self) -> Unplanted {
-        if self.ground { Unplanted::Unsupported } else { Unplanted::NoGround }
-    }
-
-    /// Makes a foothold of a candidate.
-    pub fn foothold(&self, found: &Candidate, settings: &PlantOptions) -> Foothold {
-        let at = |(s, y): (f32, f32)| self.profile.point(s).with_y(y);
-        Foothold {
-            heel: at(found.heel),
-            ball: at(found.ball),
-            roll: roll(found.lean, 1.0, settings),
-            toes: found.toes,
-            shift: found.shift,
-            support: found.support,
-            heel_supported: found.heel_supported,
-        }
-    }
-}
-
-/// Sideways tilt of the ground about the sole's axis in radians, clamped to the largest slope. `right` and `up` are
-/// components of its normal.
-fn roll(right: f32, up: f32, settings: &PlantOptions) -> f32 {
-    // A positive turn about the heading carries Y away from the right: along x Y = -right.
-    let limit = settings.max_slope;
-    math::atan2(-right, up).clamp(-limit, limit)
 }
 
 // On triangle meshes, which take parry.

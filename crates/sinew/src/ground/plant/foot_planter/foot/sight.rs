@@ -104,11 +104,10 @@ impl Foot {
             choice.found = Ok(raised(search.settled(&low, choice.lies, length, base), m));
         } else {
             let sole = Stance { tip, ..sole_of_length(length, m) };
-            let (landing, found) = search.land(choice.heel, choice.ball, sole, 0.0, base);
+            let (_, found) = search.land(choice.heel, choice.ball, sole, 0.0, base);
             // Without a better one, the foothold of the landing stays.
             if let Some(found) = found {
-                let low = landing.foothold(&found, search.settings);
-                choice.found = Ok(raised(search.settled(&low, found.lies, length, base), m));
+                choice.found = Ok(raised(search.settled(&found.foothold, found.lies, length, base), m));
             }
             choice.searched = true;
         }
@@ -138,7 +137,7 @@ impl Foot {
                 choice.found = Err(landing.missing());
                 return choice;
             };
-            let foothold = landing.foothold(&found, settings);
+            let foothold = found.foothold;
             // The foot may be a little beside the cast line.
             let by = landing.beside(heel);
             choice.found =

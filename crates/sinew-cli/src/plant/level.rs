@@ -10,22 +10,15 @@ use sinew::ground::{
 use sinew_files::{FileError, ReadOptions};
 use thiserror::Error;
 
-/// Ground, as the command line names it.
+/// Ground, as the command line names it. Built-in ones have their shapes, and get their places under a walk.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Level {
     /// Stairs.
-    Stairs {
-        /// Height of a step, in metres.
-        rise: f32,
-        /// Depth of a tread, in metres.
-        going: f32,
-        /// Up, down or both.
-        flight: Flight,
-    },
-    /// A slope, in degrees, positive upwards; 0 is a level floor.
-    Slope(f32),
+    Stairs(Stairs),
+    /// A slope or a level floor.
+    Slope(Slope),
     /// Rough ground.
-    Rough,
+    Rough(Rough),
     /// Triangles from a file.
     File(PathBuf),
 }
@@ -44,24 +37,16 @@ pub enum LevelError {
 impl std::fmt::Display for Level {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Stairs { rise, going, flight } => {
-                let direction = match flight {
-                    Flight::Up => "up",
-                    Flight::Down => "down",
-                    Flight::UpAndDown => "up and down",
-                };
-                write!(f, "stairs of {:.0} x {:.0} cm {direction}", rise * 100.0, going * 100.0)
+            Self::Stairs(Stairs { rise, going, flight, .. }) => {
+                let direction = if *flight == Flight::Down { "down" } else { "up" };
+                write!(f, "stairs of {:.0} x {:.0} cm {direction}", rise * 1e2, going * 1e2)
             }
-            Self::Slope(0.0) => f.write_str("a level floor"),
-            Self::Slope(degrees) => {
-                write!(
-                    f,
-                    "a slope of {:.0} degrees {}",
-                    degrees.abs(),
-                    if *degrees > 0.0 { "up" } else { "down" }
-                )
+            Self::Slope(Slope { angle: 0.0, .. }) => f.write_str("a level floor"),
+            Self::Slope(Slope { angle, .. }) => {
+                let direction = if *angle > 0.0 { "up" } else { "down" };
+                write!(f, "a slope of {:.0} degrees {direction}", angle.abs().to_degrees())
             }
-            Self::Rough => f.write_str("rough ground"),
+            Self::Rough(_) => f.write_str("rough ground"),
             Self::File(path) => f.write_str(&path.file_name().unwrap_or_default().to_string_lossy()),
         }
     }
@@ -70,16 +55,17 @@ impl std::fmt::Display for Level {
 impl Level {
     /// The built-in ground of this name; any other name is a file.
     pub fn parse(name: &Path) -> Self {
-        let stairs = |rise, going, flight| Self::Stairs { rise, going, flight };
+        let (steep, slope) = (Stairs::new(), Slope::new());
+        let stairs = steep.with_rise(0.12).with_going(0.40);
         match name.to_str().unwrap_or_default() {
-            "stairs" => stairs(0.12, 0.40, Flight::Up),
-            "stairs-down" => stairs(0.12, 0.40, Flight::Down),
-            "steep-stairs" => stairs(0.17, 0.29, Flight::Up),
-            "steep-stairs-down" => stairs(0.17, 0.29, Flight::Down),
-            "slope" => Self::Slope(20.0),
-            "slope-down" => Self::Slope(-20.0),
-            "flat" => Self::Slope(0.0),
-            "rough" => Self::Rough,
+            "stairs" => Self::Stairs(stairs),
+            "stairs-down" => Self::Stairs(stairs.with_flight(Flight::Down)),
+            "steep-stairs" => Self::Stairs(steep),
+            "steep-stairs-down" => Self::Stairs(steep.with_flight(Flight::Down)),
+            "slope" => Self::Slope(slope),
+            "slope-down" => Self::Slope(slope.with_angle(-slope.angle)),
+            "flat" => Self::Slope(slope.with_angle(0.0)),
+            "rough" => Self::Rough(Rough::new().with_level(0.0)),
             _ => Self::File(name.into()),
         }
     }
@@ -142,57 +128,49 @@ impl Level {
         let [behind, ahead] = walk.span(walk.heading);
         // A way that turns may end where it begins.
         let stands = walk.radius(start) < walk.leg;
-        // A walk takes a pace before the first step; a figure that stays in place stands on the third step.
-        let lead = |going: f32| if stands { -2.5 * going } else { 0.8 * walk.leg };
+        // A walk takes a pace before the ground rises; a figure that stays in place stands on it.
+        let pace = 0.8 * walk.leg;
+        // Risers, or metres of rough ground, behind a figure in place. It stands in the middle of a tread.
+        let passed = if stands { 3.0 } else { 0.0 };
         let beyond = 2.0 + walk.leg;
         let before = beyond - behind;
         Ok(match self {
-            Self::Stairs { rise, going, flight } => {
-                let lead = lead(*going);
+            Self::Stairs(stairs @ Stairs { rise, going, flight, .. }) => {
+                let lead = if stands { 0.5 * going } else { pace };
+                let past = ahead + going * passed - lead;
                 // The steps are at least as long as the walk, so that it does not end on the landing.
-                let steps = ((ahead - lead) / going).ceil().clamp(5.0, 200.0) as u32;
-                let direction = if *flight == Flight::Up { 1.0 } else { -1.0 };
-                let back = if stands { 3.0 * going } else { 0.0 };
-                let origin =
-                    start - walk.heading * back - Vec3::Y * if stands { 3.0 * rise * direction } else { 0.0 };
-                Stairs::new()
-                    .with_origin(origin)
+                let steps = (past / going).ceil().clamp(5.0, 200.0);
+                let up = if *flight == Flight::Up { *rise } else { -rise };
+                stairs
+                    .with_origin(start - passed * (walk.heading * going + Vec3::Y * up))
                     .with_heading(heading)
-                    .with_rise(*rise)
-                    .with_going(*going)
-                    .with_steps(steps)
+                    .with_steps(steps as u32)
                     .with_width(walk.width())
-                    .with_lead(if stands { going * 0.5 } else { lead })
+                    .with_lead(lead)
                     .with_before(before)
-                    .with_landing(beyond + (ahead - lead - going * steps as f32).max(0.0))
-                    .with_flight(*flight)
+                    .with_landing(beyond + (past - going * steps).max(0.0))
                     .mesh()?
             }
-            Self::Slope(degrees) => {
+            Self::Slope(slope) => {
                 let back = if stands { 2.0 * walk.leg } else { 0.0 };
-                let angle = degrees.to_radians();
-                Slope::new()
-                    .with_origin(start - walk.heading * back - Vec3::Y * (back * angle.tan()))
+                slope
+                    .with_origin(start - back * (walk.heading + Vec3::Y * slope.angle.tan()))
                     .with_heading(heading)
-                    .with_angle(angle)
-                    .with_length(ahead + 4.0 * walk.leg)
+                    .with_length(ahead + 2.0 * beyond)
                     .with_width(walk.width())
-                    .with_lead(if stands { 0.0 } else { 0.8 * walk.leg })
+                    .with_lead(if stands { 0.0 } else { pace })
                     .with_before(before)
                     .with_landing(beyond)
                     .mesh()?
             }
-            Self::Rough => {
+            Self::Rough(rough) => {
                 let middle = start + walk.heading * (0.5 * length);
-                let radius = walk.radius(middle);
-                let size = 2.0 * (radius + beyond) + if stands { 6.0 } else { 0.0 };
-                let rough = Rough::default();
+                let size = 2.0 * (walk.radius(middle) + beyond + passed);
                 rough
-                    .with_origin(if stands { middle + walk.heading * 3.0 } else { middle })
+                    .with_origin(middle + walk.heading * passed)
                     .with_size(Vec2::splat(size))
                     // Giants and very long walks get coarser triangles instead of millions of them.
                     .with_cell(rough.cell.max(size / 1500.0))
-                    .with_level(0.0)
                     .mesh()?
             }
             Self::File(path) => {

@@ -50,11 +50,9 @@ pub enum Unscaled {
     },
 }
 
-/// Length of the leg for which lengths of stairs are given, in metres.
-const LEG: f32 = 0.93;
-/// Smallest height of a riser, in metres: people take lower ones in their stride.
-const RISER: f32 = 0.1;
-/// Distance of the casts along the way, in metres. Risers are refined between them.
+/// Smallest height of a riser, as a fraction of the leg: 10 cm for a leg of 0.93 m. People take lower ones in their stride.
+const RISER: f32 = 0.107;
+/// Distance of the casts along the way, as a fraction of the leg: 2 cm. Risers are refined between them.
 const SPACING: f32 = 0.02;
 /// Casts over which a riser may lean: 6 cm.
 const LEANS: usize = 3;
@@ -62,8 +60,14 @@ const LEANS: usize = 3;
 const MAX_CASTS: f32 = 200_000.0;
 /// Largest ratio of two treads of a flight. Building codes allow 1.05; worn and modelled stairs have more.
 const UNEVEN: f32 = 1.25;
-/// Distance of a sole from a riser, in metres: the default clearance of a swinging foot.
-const MARGIN: f32 = 0.02;
+/// Distance over which the direction of the way is taken to either side, and shortest step, as a fraction of the leg.
+const REACH: f32 = 0.15;
+/// Rounds in which the stairs are looked for along a way that turns.
+const ROUNDS: usize = 3;
+/// Part of a step below which feet close up, and the hips hardly move.
+const CLOSING: f32 = 0.2;
+/// Places over which the displacement of the hips is averaged: their speed then changes by a centimetre a second at once.
+const PARTS: usize = 64;
 /// Time over which the way of the hips is smoothed to either side, in seconds: half a stride, which removes the sway.
 const SWAY: f32 = 0.5;
 /// Longest time without a standing foot in a walk, in seconds. Detected contacts end early and begin late: gaps of the lab's
@@ -107,14 +111,14 @@ impl ClipAnalysis {
         };
         let way = Way::of_pelvis(self, search.leg);
         let falls = self.footfalls(figure, search, &way);
-        let step = median_step(&falls).filter(|s| *s > 0.05 * search.leg).ok_or(Unscaled::NoSteps)?;
-        let walk = Walk { way: &way, falls: &falls, step, treads, size: search.leg / LEG };
+        let step = median_step(&falls).filter(|s| *s > REACH * search.leg).ok_or(Unscaled::NoSteps)?;
+        let margin = search.settings.clearance * search.scale;
+        let walk = Walk { way: &way, falls: &falls, step, treads, margin };
         let start = self.lowest_of_first();
         // Where the way turns, the scaled one passes over other ground, and the stairs are looked for again.
-        let rounds = if way.is_straight() { 1 } else { 3 };
         let mut scaled: Option<Scaled> = None;
-        for _ in 0..rounds {
-            let flights = flights(search, scaled.as_ref().map_or(&way, |s| &s.way), start, walk.size);
+        for _ in 0..ROUNDS {
+            let flights = flights(search, scaled.as_ref().map_or(&way, |s| &s.way), start);
             let fitted = flights.and_then(|all| {
                 let factor = |f: &Flight| treads as f32 * f.tread / step;
                 let within: Vec<Flight> =
@@ -124,10 +128,10 @@ impl ClipAnalysis {
                     _ => walk.fit(&within),
                 }
             });
-            match (fitted, scaled.is_some()) {
-                (Ok(fitted), _) => scaled = Some(fitted),
-                (Err(_), true) => break,
-                (Err(reason), false) => return Err(reason),
+            match fitted {
+                Ok(fitted) => scaled = Some(fitted),
+                Err(reason) if scaled.is_none() => return Err(reason),
+                Err(_) => break,
             }
         }
         let scaled = scaled.ok_or(Unscaled::NoTreads)?;
@@ -163,7 +167,7 @@ impl ClipAnalysis {
                 let tip = ball + (ball - heel) * (toes / length.max(f32::MIN_POSITIVE));
                 let middle = (0.5 * (heel + tip)).with_y(0.0);
                 let around = 0.5 * (stance.time.from + stance.time.to) / self.step;
-                let at = way.project(middle, around as usize, (1.5 / self.step) as usize);
+                let at = way.project(middle, around as usize, (2.0 * SWAY / self.step) as usize);
                 let ahead = way.direction(at);
                 Footfall {
                     leg,
@@ -189,19 +193,11 @@ impl ClipAnalysis {
         for (leg, foot) in self.feet.iter_mut().enumerate() {
             // Times at which the foot stands, with its displacement. Before the first and after the last stance the foot
             // comes from and goes to the displacement of the hips.
-            let mut holds: Vec<(f32, f32, Vec3)> = Vec::new();
-            holds.push((0.0, 0.0, hips[0]));
-            for (fall, to) in falls.iter().zip(&scaled.places).filter(|(fall, _)| fall.leg == leg) {
-                holds.push((fall.from, fall.to, scaled.way.at(*to) - way.at(fall.at)));
-            }
-            let end = last as f32 * self.step;
-            holds.push((end, end, hips[last]));
-            if holds.get(1).is_some_and(|h| h.0 <= 0.0) {
-                holds.remove(0);
-            }
-            if holds.len() > 1 && holds[holds.len() - 2].1 >= end {
-                holds.pop();
-            }
+            let falls = falls.iter().zip(&scaled.places).filter(|(fall, _)| fall.leg == leg);
+            let stands = falls.map(|(f, to)| (f.from, f.to, scaled.way.at(*to) - way.at(f.at)));
+            let (before, end) = (-self.step, last as f32 * self.step);
+            let mut holds = alloc::vec![(before, before, hips[0])];
+            holds.extend(stands.chain([(end, end, hips[last])]));
             let covered = covered(&foot.heel_speeds, &foot.ball_speeds, self.step);
             let covered = SampledCurve { values: &covered, step: self.step };
             for (i, sample) in foot.samples.iter_mut().enumerate() {
@@ -316,7 +312,7 @@ impl Way {
             sum += i.checked_sub(1).map_or(0.0, |before| (*p - points[before]).length());
             distances.push(sum);
         }
-        let mut way = Self { points, distances, ends: [walk_heading(analysis); 2], reach: 0.15 * leg };
+        let mut way = Self { points, distances, ends: [walk_heading(analysis); 2], reach: REACH * leg };
         let (first, last) = (way.start(), way.end());
         let far = 2.0 * way.reach;
         let starts = way.at((first + far).min(last)) - way.at(first);
@@ -331,11 +327,6 @@ impl Way {
 
     fn end(&self) -> f32 {
         self.distances.last().copied().unwrap_or(0.0)
-    }
-
-    fn is_straight(&self) -> bool {
-        let net = (self.at(self.end()) - self.at(self.start())).length();
-        net >= 0.99 * (self.end() - self.start())
     }
 
     /// Point at a distance in metres.
@@ -375,21 +366,15 @@ impl Way {
 /// Averages over `reach` points to either side, twice. Near an end both sides are shorter, so that the ends stay.
 fn smoothed(points: &[Vec3], reach: usize) -> Vec<Vec3> {
     let once = |points: &[Vec3]| -> Vec<Vec3> {
-        let last = points.len() - 1;
-        // Sums relative to the first point, as a way may be far from the origin.
-        let mut sums = alloc::vec![glam::DVec3::ZERO];
-        for p in points {
-            sums.push(sums[sums.len() - 1] + (*p - points[0]).as_dvec3());
-        }
-        (0..points.len())
-            .map(|i| {
-                let by = reach.min(i).min(last - i);
-                let mean = (sums[i + by + 1] - sums[i - by]) / (2 * by + 1) as f64;
-                points[0] + mean.as_vec3()
-            })
-            .collect()
+        let mean = |i: usize| {
+            let by = reach.min(i).min(points.len() - 1 - i);
+            // Relative to the point, as a way may be far from the origin.
+            let off: Vec3 = points[i - by..=i + by].iter().map(|p| *p - points[i]).sum();
+            points[i] + off / (2 * by + 1) as f32
+        };
+        (0..points.len()).map(mean).collect()
     };
-    if points.is_empty() { Vec::new() } else { once(&once(points)) }
+    once(&once(points))
 }
 
 /// Consecutive risers of one direction with treads of about one depth.
@@ -403,21 +388,11 @@ struct Flight {
 }
 
 impl Flight {
-    /// Both ends of a tread along the way, in metres. Tread 0 begins at the first riser; floors before the first riser and
-    /// after the last one are divided in the same way.
-    fn tread(&self, k: i32) -> [f32; 2] {
-        let (first, last) = (self.risers[0], self.risers.len() - 1);
-        if k < 0 {
-            let from = first + self.tread * k as f32;
-            return [from, from + self.tread];
-        }
-        match self.risers.get(k as usize..(k as usize).saturating_add(2)) {
-            Some(&[a, b]) => [a, b],
-            _ => {
-                let from = self.risers[last] + self.tread * (k - last as i32) as f32;
-                [from, from + self.tread]
-            }
-        }
+    /// Distance along the way at which a tread begins, in metres. Tread 0 begins at the first riser; floors before the first
+    /// riser and after the last one are divided in the same way.
+    fn edge(&self, k: i32) -> f32 {
+        let riser = k.clamp(0, self.len());
+        self.risers[riser as usize] + self.tread * (k - riser) as f32
     }
 
     /// Number of treads between its risers.
@@ -428,7 +403,7 @@ impl Flight {
     /// Distance along the way of the middle of a sole on a tread, in metres: that of the tread's middle. A sole that is
     /// longer keeps a distance of `margin` from the riser above it, with its ball on the tread.
     fn place(&self, k: i32, fall: &Footfall, margin: f32) -> f32 {
-        let [from, to] = self.tread(k);
+        let [from, to] = [self.edge(k), self.edge(k + 1)];
         let mut at = 0.5 * (from + to);
         if self.up && k < self.len() {
             at = at.min(to - margin - fall.half);
@@ -440,9 +415,9 @@ impl Flight {
 }
 
 /// Finds the flights of stairs along a way, with risers of at least [`RISER`]. `start` is the height of the feet where it
-/// begins, `size` the factor from a leg of [`LEG`].
-fn flights(search: &FootholdSearch<'_>, way: &Way, start: f32, size: f32) -> Result<Vec<Flight>, Unscaled> {
-    let risers = risers(search, way, start, size).ok_or(Unscaled::NoTreads)?;
+/// begins.
+fn flights(search: &FootholdSearch<'_>, way: &Way, start: f32) -> Result<Vec<Flight>, Unscaled> {
+    let risers = risers(search, way, start).ok_or(Unscaled::NoTreads)?;
     let mut found: Vec<Flight> = Vec::new();
     let mut most = 0;
     let mut from = 0;
@@ -472,8 +447,8 @@ fn flights(search: &FootholdSearch<'_>, way: &Way, start: f32, size: f32) -> Res
 }
 
 /// Distances of the risers along a way and their heights, in metres (down is negative); `None` for a way that is too long.
-fn risers(search: &FootholdSearch<'_>, way: &Way, start: f32, size: f32) -> Option<Vec<(f32, f32)>> {
-    let spacing = SPACING * size;
+fn risers(search: &FootholdSearch<'_>, way: &Way, start: f32) -> Option<Vec<(f32, f32)>> {
+    let spacing = SPACING * search.leg;
     // The last steps land beyond the hips.
     let casts = (way.end() - way.start() + search.leg) / spacing;
     if casts.is_nan() || casts > MAX_CASTS {
@@ -493,7 +468,7 @@ fn risers(search: &FootholdSearch<'_>, way: &Way, start: f32, size: f32) -> Opti
     let mut i = 0;
     while i + LEANS < heights.len() {
         let rise = heights[i + LEANS] - heights[i];
-        if rise.abs() < RISER * size {
+        if rise.abs() < RISER * search.leg {
             i += 1;
             continue;
         }
@@ -520,8 +495,8 @@ struct Walk<'a> {
     step: f32,
     /// Treads a step.
     treads: u32,
-    /// Factor from a leg of [`LEG`].
-    size: f32,
+    /// Distance of a sole from a riser, in metres: the clearance of a swinging foot.
+    margin: f32,
 }
 
 /// A scaled walk.
@@ -551,9 +526,9 @@ impl Walk<'_> {
             slope = if end == places.len() { own } else { 1.0 };
         }
         let factor = factor.ok_or(Unscaled::NoTreads)?;
-        let map = PlaceMap::new(self, &places, slope);
+        let displacement = self.displacement(&places, slope);
         let points = &self.way.points;
-        let distances: Vec<f32> = self.way.distances.iter().map(|d| map.at(*d)).collect();
+        let distances: Vec<f32> = self.way.distances.iter().map(|d| *d + displacement(*d)).collect();
         let mut scaled = Way { distances, points: Vec::with_capacity(points.len()), ..self.way.clone() };
         let mut at = self.way.at(scaled.start());
         for i in 0..points.len() {
@@ -567,6 +542,37 @@ impl Walk<'_> {
         Ok(Scaled { way: scaled, places, factor })
     }
 
+    /// Displacement by distance along the clip's way, in metres: linear from footfall to footfall, averaged over a step.
+    /// `slope` is that of the scaled distance beyond the last footfall.
+    fn displacement(&self, places: &[f32], slope: f32) -> impl Fn(f32) -> f32 + use<> {
+        let step = self.step;
+        // Distances in the clip, and displacements.
+        let mut knots: Vec<[f32; 2]> = Vec::new();
+        for (fall, place) in self.falls.iter().zip(places) {
+            match knots.last() {
+                // A step that closes up says nothing about the hips.
+                Some([at, _]) if fall.at < at + CLOSING * step => {}
+                // The scaled distance never decreases.
+                Some([at, by]) => knots.push([fall.at, (place - fall.at).max(at + by - fall.at)]),
+                None => knots.push([fall.at, place - fall.at]),
+            }
+        }
+        if let Some(&[last, by]) = knots.last() {
+            let beyond = self.way.end().max(last) + 2.0 * step;
+            knots.push([beyond, by + (slope - 1.0) * (beyond - last)]);
+        }
+        let at = move |distance: f32| {
+            let after = knots.partition_point(|k| k[0] <= distance);
+            match (after.checked_sub(1).map(|before| knots[before]), knots.get(after)) {
+                (Some([from, a]), Some([to, b])) => a + (b - a) * ((distance - from) / (to - from)),
+                (Some([_, by]), None) | (None, Some(&[_, by])) => by,
+                (None, None) => 0.0,
+            }
+        };
+        let part = move |k: usize| step * ((k as f32 + 0.5) / PARTS as f32 - 0.5);
+        move |distance| (0..PARTS).map(|k| at(distance + part(k))).sum::<f32>() / PARTS as f32
+    }
+
     /// Number of steps from a footfall to the next, for a step that closes up 0.
     fn steps(&self, from: usize) -> i32 {
         math::floor((self.falls[from + 1].at - self.falls[from].at) / self.step + 0.5) as i32
@@ -575,7 +581,7 @@ impl Walk<'_> {
     /// Places the footfalls after `settled` on the treads of a flight. Returns the index of the first footfall beyond the
     /// flight, or the number of footfalls; `None` if the walk does not reach the flight.
     fn climb(&self, flight: &Flight, factor: f32, places: &mut [f32], settled: usize) -> Option<usize> {
-        let (falls, margin) = (self.falls, MARGIN * self.size);
+        let (falls, margin) = (self.falls, self.margin);
         let treads = self.treads.min(1000) as i32;
         let place = |k: i32, j: usize| flight.place(k, &falls[j], margin);
         let last = *flight.risers.last()?;
@@ -621,62 +627,5 @@ impl Walk<'_> {
             j += 1;
         }
         Some(j)
-    }
-}
-
-/// Monotone map of distances along the clip's way to the scaled one: linear from footfall to footfall, averaged over a step.
-struct PlaceMap {
-    /// Distances in the clip and displacements, in metres. `f64`, as differences of integrals over a long way are taken.
-    knots: Vec<[f64; 2]>,
-    /// Integral of the displacement up to each knot.
-    integrals: Vec<f64>,
-    /// Half the length of a step.
-    half: f64,
-}
-
-impl PlaceMap {
-    /// `slope` is that of the map beyond the last footfall.
-    fn new(walk: &Walk<'_>, places: &[f32], slope: f32) -> Self {
-        let step = f64::from(walk.step);
-        let mut line: Vec<[f64; 2]> = Vec::new();
-        for (fall, place) in walk.falls.iter().zip(places) {
-            let (at, place) = (f64::from(fall.at), f64::from(*place));
-            match line.last() {
-                // A step that closes up says nothing about the hips.
-                Some(last) if at < last[0] + 0.2 * step => {}
-                Some(last) => line.push([at, place.max(last[1])]),
-                None => line.push([at, place]),
-            }
-        }
-        if let (Some(&[first, to]), Some(&[last, end])) = (line.first(), line.last()) {
-            let beyond = f64::from(walk.way.end()).max(last) + 2.0 * step;
-            line.insert(0, [first - step, to - step]);
-            line.push([beyond, end + (beyond - last) * f64::from(slope)]);
-        }
-        let knots: Vec<[f64; 2]> = line.iter().map(|[at, place]| [*at, place - at]).collect();
-        let mut integrals = alloc::vec![0.0];
-        for pair in knots.windows(2) {
-            let [[a, from], [b, to]] = [pair[0], pair[1]];
-            integrals.push(integrals[integrals.len() - 1] + 0.5 * (from + to) * (b - a));
-        }
-        Self { knots, integrals, half: 0.5 * step }
-    }
-
-    /// Integral of the displacement up to a distance. Beyond the knots the displacement is that of the end.
-    fn integral(&self, at: f64) -> f64 {
-        let after = self.knots.partition_point(|k| k[0] <= at);
-        let Some(before) = after.checked_sub(1) else {
-            return self.knots.first().map_or(0.0, |k| k[1] * (at - k[0]));
-        };
-        let [from, by] = self.knots[before];
-        let rate = self.knots.get(after).map_or(0.0, |next| (next[1] - by) / (next[0] - from));
-        self.integrals[before] + (by + 0.5 * rate * (at - from)) * (at - from)
-    }
-
-    /// Scaled distance.
-    fn at(&self, distance: f32) -> f32 {
-        let at = f64::from(distance);
-        let by = (self.integral(at + self.half) - self.integral(at - self.half)) / (2.0 * self.half);
-        (at + by) as f32
     }
 }

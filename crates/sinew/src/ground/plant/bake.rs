@@ -32,7 +32,7 @@ impl Plan {
     /// Sets `pose` to the unplanted clip at a key, moved by the travel, and updates its model space.
     pub fn before(&self, figure: &Figure, clip: &Clip, key: usize, pose: &mut Pose) {
         let i = key * self.per_key;
-        clip.sample(self.analysis.clip_time(i), pose);
+        clip.sample(self.clip_time(key), pose);
         pose.update();
         let at = pose.position(figure.pelvis) + self.analysis.travel * (i as f32 * self.analysis.step);
         pose.set_position(figure.pelvis, at);
@@ -71,13 +71,11 @@ impl Plan {
         frames.clear();
         frames.extend(self.feet.iter().map(|f| f[i]));
         let mut worst = 0.0f32;
-        figure.apply(pose, self.carry(i), self.hips[i], frames, |_, missed| worst = worst.max(missed))?;
+        figure.apply(pose, self.analysis.carry[i], self.hips[i], frames, |_, missed| {
+            worst = worst.max(missed)
+        })?;
         self.lean_trunk(figure, i, pose);
         Ok(worst)
-    }
-
-    fn carry(&self, sample: usize) -> Vec3 {
-        self.analysis.carry[sample]
     }
 
     /// Plants `clip` at every key and bakes the poses into a clip with this name.

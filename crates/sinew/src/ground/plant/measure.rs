@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use glam::Vec3;
 
 use super::{
-    ClipAnalysis, Figure, FootSample, Foothold, FootholdSearch, Interval, Plan, PlantedClip, Unplanted,
+    ClipAnalysis, Figure, FootSample, FootholdSearch, Interval, Plan, PlantedClip, Unplanted,
     analysis::median, contact::ContactLimits,
 };
 use crate::math;
@@ -16,16 +16,10 @@ use crate::math;
 pub struct Measures {
     /// Largest depth of a heel or ball below the ground, in metres; 0 if none is below.
     pub deepest: f32,
-    /// 99th percentile of the depth of heels and balls below the ground, in metres.
-    pub deepest_99: f32,
-    /// Mean height above the ground of points in contact, in metres. Depths count as 0.
-    pub mean_gap: f32,
     /// Largest height above the ground of a point in contact, in metres.
     pub max_gap: f32,
     /// Mean speed of the point that bears the foot, in m/s: of the ball while it is in contact, else of the heel.
     pub mean_slide: f32,
-    /// Largest rate of a knee's flexion, in rad/s.
-    pub knee_speed: f32,
     /// Largest acceleration of a knee's flexion, in rad/s^2, over 1/60 s or a key.
     pub knee_acceleration: Peak,
     /// Largest acceleration of the hips' height, in m/s^2, over 1/30 s or a key.
@@ -46,30 +40,22 @@ pub struct Peak {
 }
 
 impl Peak {
-    /// The first of the largest values, `step` seconds apart, the first of them at `start`.
-    fn of(values: impl Iterator<Item = f32>, start: f32, step: f32, leg: Option<usize>) -> Option<Self> {
-        let mut most: Option<Self> = None;
-        for (i, value) in values.enumerate() {
-            if most.is_none_or(|most| value > most.value) {
-                most = Some(Self { value, time: start + i as f32 * step, leg });
-            }
-        }
-        most
+    /// The first of the largest values of each leg, `step` seconds apart; the first of them at `start`.
+    fn of(values: impl Iterator<Item = (Option<usize>, Vec<f32>)>, start: f32, step: f32) -> Self {
+        let all = values.flat_map(|(leg, values)| {
+            let peak = move |(i, value)| Self { value, time: start + i as f32 * step, leg };
+            values.into_iter().enumerate().map(peak)
+        });
+        all.reduce(|a, b| if b.value > a.value { b } else { a }).unwrap_or_default()
     }
 
     /// Largest second difference of values `step` seconds apart, over `span` seconds or a step.
-    fn acceleration(values: &[f32], step: f32, span: f32, leg: Option<usize>) -> Option<Self> {
+    fn acceleration(values: impl Iterator<Item = (Option<usize>, Vec<f32>)>, step: f32, span: f32) -> Self {
         let apart = (math::floor(span / step + 0.5) as usize).max(1);
         let time = apart as f32 * step;
         let of = |w: &[f32]| ((w[0] - 2.0 * w[apart] + w[2 * apart]) / (time * time)).abs();
-        Self::of(values.windows(2 * apart + 1).map(of), time, step, leg)
-    }
-
-    fn larger(a: Option<Self>, b: Option<Self>) -> Option<Self> {
-        match (a, b) {
-            (Some(a), Some(b)) => Some(if b.value > a.value { b } else { a }),
-            (a, b) => a.or(b),
-        }
+        let differences = |values: Vec<f32>| values.windows(2 * apart + 1).map(of).collect();
+        Self::of(values.map(|(leg, values)| (leg, differences(values))), time, step)
     }
 }
 
@@ -82,6 +68,16 @@ pub struct Contacts {
     pub ball: Vec<Interval>,
 }
 
+/// Position of a point of the foot in model space.
+pub(super) type Point = fn(&FootSample) -> Vec3;
+
+impl Contacts {
+    /// Ball and heel: their positions and contacts.
+    fn points(&self) -> [(Point, &[Interval]); 2] {
+        [(FootSample::ball_at, &self.ball), (FootSample::heel_at, &self.heel)]
+    }
+}
+
 /// Measures `feet` against the ground: one list of samples per foot, `step` seconds apart. `base` is the height of the
 /// ground under the body at each sample, in metres. Points without ground below them do not count.
 pub fn measure(
@@ -92,58 +88,37 @@ pub fn measure(
     base: &[f32],
 ) -> Measures {
     let mut m = Measures::default();
-    let mut depths: Vec<f32> = Vec::new();
-    let (mut gaps, mut gap_count) = (0.0, 0.0);
     let (mut slides, mut slide_count) = (0.0, 0.0);
-    let (mut knee, mut ankle) = (None, None);
-    for (leg, (samples, contact)) in feet.iter().zip(contacts).enumerate() {
-        let touching = |list: &[Interval], i: usize| list.iter().any(|c| c.contains(i as f32 * step));
-        for (i, s) in samples.iter().enumerate() {
-            let Some(&base) = base.get(i) else { break };
-            for (point, list) in [(s.heel_at(), &contact.heel), (s.ball_at(), &contact.ball)] {
-                let Some((ground, _)) = search.height(point, base) else { continue };
-                let over = point.y - ground;
-                depths.push((-over).max(0.0));
+    let touching = |list: &[Interval], i: usize| list.iter().any(|c| c.contains(i as f32 * step));
+    for (samples, contact) in feet.iter().zip(contacts) {
+        for (i, (s, base)) in samples.iter().zip(base).enumerate() {
+            for (point, list) in contact.points() {
+                let Some((ground, _)) = search.height(point(s), *base) else { continue };
+                let over = point(s).y - ground;
+                m.deepest = m.deepest.max(-over);
                 if touching(list, i) {
-                    gaps += over.max(0.0);
-                    gap_count += 1.0;
                     m.max_gap = m.max_gap.max(over);
                 }
             }
-            if i == 0 {
-                continue;
+            let Some(before) = i.checked_sub(1) else { continue };
+            let bears = |(_, list): &(Point, &[Interval])| touching(list, i) && touching(list, before);
+            if let Some((point, _)) = contact.points().into_iter().find(bears) {
+                slides += point(s).distance(point(&samples[before])) / step;
+                slide_count += 1.0;
             }
-            let before = &samples[i - 1];
-            let (ball, heel) = (&contact.ball, &contact.heel);
-            let moved = if touching(ball, i) && touching(ball, i - 1) {
-                (s.ball_at() - before.ball_at()).length()
-            } else if touching(heel, i) && touching(heel, i - 1) {
-                (s.heel_at() - before.heel_at()).length()
-            } else {
-                continue;
-            };
-            slides += moved / step;
-            slide_count += 1.0;
         }
-        let flexion: Vec<f32> = samples.iter().map(FootSample::flexion).collect();
-        for w in flexion.windows(2) {
-            m.knee_speed = m.knee_speed.max((w[1] - w[0]).abs() / step);
-        }
-        knee = Peak::larger(knee, Peak::acceleration(&flexion, step, 1.0 / 60.0, Some(leg)));
-        let bends = samples.iter().map(FootSample::dorsiflexion);
-        ankle = Peak::larger(ankle, Peak::of(bends, 0.0, step, Some(leg)));
     }
+    let of_legs = |value: fn(&FootSample) -> f32| {
+        let legs = feet.iter().enumerate();
+        legs.map(move |(leg, samples)| (Some(leg), samples.iter().map(value).collect()))
+    };
     let count = feet.iter().map(Vec::len).min().unwrap_or(0);
     let height = |i: usize| feet.iter().map(|samples| samples[i].hip.y).sum::<f32>() / feet.len() as f32;
-    let heights: Vec<f32> = (0..count).map(height).collect();
-    m.hips_acceleration = Peak::acceleration(&heights, step, 1.0 / 30.0, None).unwrap_or_default();
-    m.knee_acceleration = knee.unwrap_or_default();
-    m.dorsiflexion = ankle.unwrap_or_default();
-    depths.sort_by(f32::total_cmp);
-    m.deepest = depths.last().copied().unwrap_or(0.0);
-    m.deepest_99 = depths.get((depths.len() * 99) / 100).copied().unwrap_or(m.deepest);
-    m.mean_gap = if gap_count > 0.0 { gaps / gap_count } else { 0.0 };
+    let hips = [(None, (0..count).map(height).collect())].into_iter();
     m.mean_slide = if slide_count > 0.0 { slides / slide_count } else { 0.0 };
+    m.hips_acceleration = Peak::acceleration(hips, step, 1.0 / 30.0);
+    m.knee_acceleration = Peak::acceleration(of_legs(FootSample::flexion), step, 1.0 / 60.0);
+    m.dorsiflexion = Peak::of(of_legs(FootSample::dorsiflexion), 0.0, step);
     m
 }
 
@@ -183,32 +158,23 @@ impl Plan {
     ) -> Vec<ContactOutcome> {
         let mut outcomes = Vec::new();
         for (leg, stances) in self.stances.iter().enumerate() {
-            let influenced = if figure.legs[leg].is_free() { Err(Unplanted::NoInfluence) } else { Ok(()) };
-            for p in stances {
-                for (point, list) in [("heel", &p.stance.heel), ("ball", &p.stance.ball)] {
-                    let is_heel = point == "heel";
-                    let foothold = match p.foothold {
-                        Err(why) => Err(why),
-                        Ok(Foothold { heel_supported: false, .. }) if is_heel => Err(Unplanted::HeelInAir),
-                        Ok(foothold) => Ok(if is_heel { foothold.heel.y } else { foothold.ball.y }),
+            for (p, is_heel) in stances.iter().flat_map(|p| [(p, true), (p, false)]) {
+                let (point, list) = if is_heel { ("heel", &p.stance.heel) } else { ("ball", &p.stance.ball) };
+                let place = p.foothold.and_then(|f| match is_heel {
+                    true if !f.heel_supported => Err(Unplanted::HeelInAir),
+                    true => Ok(f.heel.y),
+                    false => Ok(f.ball.y),
+                });
+                let foothold = place.is_ok();
+                for &time in list {
+                    let parts = match place {
+                        _ if figure.legs[leg].is_free() => alloc::vec![(time, Some(Unplanted::NoInfluence))],
+                        Ok(sole) => self.parts(figure, planted, search, (leg, is_heel), sole, time),
+                        Err(why) => alloc::vec![(time, Some(why))],
                     };
-                    for &time in list {
-                        let outcome = |time, unplanted| ContactOutcome {
-                            leg,
-                            point,
-                            time,
-                            foothold: foothold.is_ok(),
-                            unplanted,
-                        };
-                        match influenced.and(foothold) {
-                            Err(why) => outcomes.push(outcome(time, Some(why))),
-                            Ok(sole) => outcomes.extend(
-                                self.parts(figure, planted, search, (leg, is_heel), sole, time)
-                                    .into_iter()
-                                    .map(|(time, held)| outcome(time, held.err())),
-                            ),
-                        }
-                    }
+                    let outcome =
+                        |(time, unplanted)| ContactOutcome { leg, point, time, foothold, unplanted };
+                    outcomes.extend(parts.into_iter().map(outcome));
                 }
             }
         }
@@ -225,106 +191,75 @@ impl Plan {
         (leg, heel): (usize, bool),
         sole: f32,
         time: Interval,
-    ) -> Vec<(Interval, Result<(), Unplanted>)> {
+    ) -> Vec<(Interval, Option<Unplanted>)> {
         let (times, samples) = (&planted.times, &planted.feet[leg]);
         let point = if heel { FootSample::heel_at } else { FootSample::ball_at };
-        let keys = times.partition_point(|&t| t < time.from)..times.partition_point(|&t| t <= time.to);
+        let first = times.partition_point(|&t| t < time.from).min(times.len() - 1);
         // A contact between two keys is measured at the nearer one.
-        let keys = if keys.is_empty() {
-            let near = keys.start.min(times.len() - 1);
-            near..near + 1
-        } else {
-            keys
+        let end = times.partition_point(|&t| t <= time.to).max(first + 1);
+        let (times, samples) = (&times[first..end], &samples[first..end]);
+        let places: Vec<Vec3> = samples.iter().map(point).collect();
+        let over = |(k, sample): (usize, &FootSample)| {
+            let base = search.base_near(self.base[(first + k) * self.per_key], sample.ankle.y);
+            let ground = search.height(places[k], base);
+            places[k].y - ground.map_or(sole, |(y, _)| y + figure.legs[leg].sole_height)
         };
-        let places: Vec<Vec3> = keys.clone().map(|k| point(&samples[k])).collect();
-        let over: Vec<f32> = keys
-            .clone()
-            .zip(&places)
-            .map(|(k, place)| {
-                let base = search.base_near(self.base[k * self.per_key], samples[k].ankle.y);
-                let ground = search.height(*place, base);
-                place.y - ground.map_or(sole, |(y, _)| y + figure.legs[leg].sole_height)
-            })
-            .collect();
+        let over: Vec<f32> = samples.iter().enumerate().map(over).collect();
         let give = GIVE * search.scale;
-        let down: Vec<Vec3> =
-            places.iter().zip(&over).filter(|(_, over)| over.abs() <= give).map(|(p, _)| *p).collect();
-        let middle = median(&down).unwrap_or_default();
-        let near = |k: usize| (places[k] - middle).with_y(0.0).length() <= give && over[k].abs() <= give;
-        let speed = |a: usize, b: usize| {
-            let span = times[keys.start + b] - times[keys.start + a];
-            places[a].distance(places[b]) / span.max(f32::MIN_POSITIVE)
-        };
-        let rests = |a: usize| {
-            let b = a + 1;
-            b < places.len() && near(a) && near(b) && speed(a, b) <= SLIDE * search.scale
-        };
-        let held: Vec<bool> = (0..places.len())
-            .map(|k| near(k) && (places.len() == 1 || rests(k) || k.checked_sub(1).is_some_and(rests)))
-            .collect();
+        let down = places.iter().zip(&over).filter(|(_, over)| over.abs() <= give);
+        let middle = median(&down.map(|(p, _)| *p).collect::<Vec<_>>()).unwrap_or_default();
+        let off = |k: usize| (places[k] - middle).with_y(0.0).length();
+        let near = |k: usize| off(k) <= give && over[k].abs() <= give;
+        let speed =
+            |k: usize| places[k].distance(places[k + 1]) / (times[k + 1] - times[k]).max(f32::MIN_POSITIVE);
+        let last = places.len() - 1;
+        let rests = |k: usize| k < last && near(k) && near(k + 1) && speed(k) <= SLIDE * search.scale;
+        let held = |k: usize| near(k) && (last == 0 || rests(k) || k.checked_sub(1).is_some_and(rests));
+        let held: Vec<bool> = (0..=last).map(held).collect();
+        let largest = |values: &mut dyn Iterator<Item = f32>| values.fold(0.0, f32::max);
         let mut parts = Vec::new();
-        let mut first = 0;
-        while first < held.len() {
-            let count = held[first..].iter().take_while(|h| **h == held[first]).count();
-            let last = first + count - 1;
+        let mut from = 0;
+        for run in held.chunk_by(|a, b| a == b) {
+            let to = from + run.len() - 1;
             // What is not held passes to the keys that are.
-            let at = |k: usize| times[keys.start + k];
-            let start = if first == 0 { time.from } else { at(if held[first] { first } else { first - 1 }) };
-            let end =
-                if last + 1 == held.len() { time.to } else { at(if held[first] { last } else { last + 1 }) };
-            let span = Interval { from: start, to: end };
-            let largest = |values: &mut dyn Iterator<Item = f32>| values.fold(0.0, f32::max);
-            let gap = largest(&mut over[first..=last].iter().copied());
-            let depth = largest(&mut over[first..=last].iter().map(|over| -over));
-            let result = match held[first] {
-                true => Ok(()),
-                false if gap > give => Err(Unplanted::Gap { height: gap }),
-                false if depth > give => Err(Unplanted::Sinks { depth }),
-                false => {
-                    let pairs = first.saturating_sub(1)..(last + 1).min(places.len() - 1);
-                    let off = |p: &Vec3| (p - middle).with_y(0.0).length();
-                    let distance = largest(&mut places[first..=last].iter().map(off));
-                    Err(Unplanted::Slide { distance, speed: largest(&mut pairs.map(|k| speed(k, k + 1))) })
-                }
+            let wider = usize::from(!run[0]);
+            let start = if from == 0 { time.from } else { times[from - wider] };
+            let end = if to == last { time.to } else { times[to + wider] };
+            let gap = largest(&mut over[from..=to].iter().copied());
+            let depth = largest(&mut over[from..=to].iter().map(|over| -over));
+            let unplanted = match run[0] {
+                true => None,
+                false if gap > give => Some(Unplanted::Gap { height: gap }),
+                false if depth > give => Some(Unplanted::Sinks { depth }),
+                false => Some(Unplanted::Slide {
+                    distance: largest(&mut (from..=to).map(off)),
+                    speed: largest(&mut (from.saturating_sub(1)..(to + 1).min(last)).map(speed)),
+                }),
             };
-            parts.push((span, result));
-            first = last + 1;
+            parts.push((Interval { from: start, to: end }, unplanted));
+            from = to + 1;
         }
         parts
     }
 }
 
 impl ClipAnalysis {
-    /// Height of the floor that the clip was made for, in metres: the median height of heels and balls that are in contact and
-    /// within the limits. Without any such point it is that of all in contact, and without contacts the lowest height of a heel
-    /// or ball.
+    /// Height of the floor that the clip was made for, in metres: the median height of heels and balls in contact, or
+    /// without contacts the lowest height of a heel or ball.
     ///
     /// A capture drifts and its feet sink in by centimetres; the lowest point of all would put every other contact above the
     /// floor.
     pub fn floor(&self, limits: &ContactLimits) -> f32 {
-        let (mut firm, mut all): (Vec<f32>, Vec<f32>) = Default::default();
+        let mut heights: Vec<f32> = Vec::new();
         for foot in &self.feet {
-            let contacts = foot.contacts(self.step, limits);
-            let heel = (&contacts.heel, &foot.heel_heights, &foot.heel_speeds);
-            let ball = (&contacts.ball, &foot.ball_heights, &foot.ball_speeds);
-            for ((contacts, heights, speeds), point) in
-                [(heel, FootSample::heel_at as fn(&FootSample) -> Vec3), (ball, FootSample::ball_at)]
-            {
-                for contact in contacts {
+            for (point, list) in foot.contacts(self.step, limits).points() {
+                for contact in list {
                     let from = math::ceil(contact.from / self.step).max(0.0) as usize;
                     let until = math::floor(contact.to / self.step).max(0.0) as usize + 1;
-                    let levels = foot.samples.iter().zip(heights).zip(speeds);
-                    for ((sample, height), speed) in levels.take(until).skip(from) {
-                        all.push(point(sample).y);
-                        // A contact ends late, by its hysteresis, while its point lifts.
-                        if *height <= limits.height && *speed <= limits.speed {
-                            firm.push(point(sample).y);
-                        }
-                    }
+                    heights.extend(foot.samples.iter().take(until).skip(from).map(|s| point(s).y));
                 }
             }
         }
-        let mut heights = if firm.is_empty() { all } else { firm };
         heights.sort_by(f32::total_cmp);
         let lowest = || {
             let samples = self.feet.iter().flat_map(|f| &f.samples);

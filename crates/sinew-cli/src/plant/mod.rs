@@ -126,13 +126,13 @@ fn assumed_soles(figure: &Figure, model: &Model) -> Option<String> {
 /// Returns an error if an option's length is too great for this figure's legs. Options are in metres, settings in leg
 /// lengths.
 fn check_lengths(args: &PlantArgs, leg: f32) -> Result<(), Failure> {
-    for (option, metres, legs) in [
-        ("--sole-height", args.sole_height, 1.0),
-        ("--cast-above", args.cast_above, 10.0),
-        ("--cast-below", args.cast_below, 10.0),
+    let (once, far) = ((1.0, "the leg"), (10.0, "10 times the leg"));
+    for (option, metres, (legs, max)) in [
+        ("--sole-height", args.sole_height, once),
+        ("--cast-above", args.cast_above, far),
+        ("--cast-below", args.cast_below, far),
     ] {
         if let Some(metres) = metres.filter(|m| *m > legs * leg) {
-            let max = if legs == 1.0 { "the leg".into() } else { format!("{legs} times the leg") };
             return Err(Failure::Work(format!(
                 "{option} {metres} m is more than {max}, which is {leg:.3} m long"
             )));

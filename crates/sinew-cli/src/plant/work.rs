@@ -72,10 +72,5 @@ pub fn plant(
 
 /// The foothold search with the plan's settings.
 pub fn search<'a>(task: &'a Task<'_>, ground: &'a MeshGround) -> FootholdSearch<'a> {
-    FootholdSearch {
-        ground,
-        settings: &task.options.planting,
-        leg: task.figure.leg_length(),
-        scale: task.figure.height() / 1.8,
-    }
+    FootholdSearch::new(task.figure, ground, &task.options.planting)
 }

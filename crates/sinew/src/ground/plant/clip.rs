@@ -74,10 +74,11 @@ pub struct Before {
 const RATES: [f32; 2] = [30.0, 240.0];
 /// Least samples per second.
 const SAMPLE_RATE: f32 = 60.0;
-/// Largest displacement of a standing foot by the straight lines between keys, as a share of the height: 3 mm for 1.8 m.
-const MAX_SAG: f32 = 0.003 / 1.8;
-/// Largest depth of a swinging foot in an edge by the straight lines between keys, as a share of the height: 6 mm for 1.8 m.
-const MAX_CLIP: f32 = 0.006 / 1.8;
+/// Largest displacement of a standing foot by the straight lines between keys, in metres for a figure of 1.8 m.
+const MAX_SAG: f32 = 0.003;
+/// Largest depth of a swinging foot in an edge by the straight lines between keys, in metres for a figure of
+/// 1.8 m.
+const MAX_CLIP: f32 = 2.0 * MAX_SAG;
 
 /// Plants the feet of `clip` on `ground`, from a clip to a clip. `rest` is the figure's rest pose.
 ///
@@ -102,8 +103,7 @@ pub fn plant_clip(
     let settings = &options.planting;
     // Before a stride is fitted and anything is cast: invalid limits would give other errors there.
     settings.check().map_err(PlanError::from)?;
-    let scale = figure.height() / 1.8;
-    let search = FootholdSearch { ground, settings, leg: figure.leg_length(), scale };
+    let (scale, search) = (figure.scale(), FootholdSearch::new(figure, ground, settings));
     let name = match clip.name() {
         "" => "(planted)".to_string(),
         name => format!("{name} (planted)"),
@@ -116,8 +116,8 @@ pub fn plant_clip(
         let stride = fit_stride(figure, &search, options.stride, &mut analysis);
         let plan = Plan::from_analysis(figure, analysis, ground, settings)?;
         let planted = plan.bake(figure, clip, rest, &*name)?;
-        let halfway = plan.halfway(figure, &planted, rest, &search, MAX_CLIP * figure.height());
-        let even = halfway.sag <= MAX_SAG * figure.height() && !halfway.clips;
+        let halfway = plan.halfway(figure, &planted, rest, &search, MAX_CLIP * scale);
+        let even = halfway.sag <= MAX_SAG * scale && !halfway.clips;
         if !even && 2.0 * rate <= RATES[1] && options.allows(clip, seconds, 2.0 * rate).is_ok() {
             // Contacts are found anew as well: by speeds over a key to either side.
             rate *= 2.0;

@@ -41,7 +41,7 @@ impl ContactLimits {
     pub fn new(figure: &Figure, options: &PlantOptions) -> Self {
         Self {
             height: options.contact_height * figure.leg_length(),
-            speed: options.contact_speed * figure.height() / 1.8,
+            speed: options.contact_speed * figure.scale(),
             release: options.release,
         }
     }

@@ -27,14 +27,6 @@ pub struct FootSample {
     pub knee_way: Vec3,
 }
 
-impl FootSample {
-    /// Heading of the sole from heel to ball, in radians about Y: 0 along +Z, a quarter turn along +X.
-    pub fn yaw(&self) -> f32 {
-        let d = self.ball - self.heel;
-        math::atan2(d.x, d.z)
-    }
-}
-
 /// A position on which a foot stands flat: ground points under heel and ball, one sole's length apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Foothold {

@@ -21,17 +21,18 @@ pub const SETTLE: f32 = 0.25;
 /// second polynomial adds the rate of that end and decays within [`SETTLE`].
 pub fn quintic(from: State, to: State, duration: f32, time: f32) -> Vec3 {
     let s = (time / duration).clamp(0.0, 1.0);
-    let ease = s * s * s * (10.0 + s * (6.0 * s - 15.0));
+    let ease = s * s * s * (1.0 + 3.0 * (1.0 - s) * (3.0 - 2.0 * s));
     let settle = duration.min(SETTLE);
     let leave = (time / settle).clamp(0.0, 1.0);
     let arrive = ((duration - time) / settle).clamp(0.0, 1.0);
     from.value + (to.value - from.value) * ease + (from.rate * rate(leave) - to.rate * rate(arrive)) * settle
 }
 
-/// The polynomial s - 6 s^3 + 8 s^4 - 3 s^5. At s = 0 its rate is 1; its value there, and value, rate and acceleration at s
+/// The polynomial s (1 - s)^3 (1 + 3 s). At s = 0 its rate is 1; its value there, and value, rate and acceleration at s
 /// = 1 are 0.
 fn rate(s: f32) -> f32 {
-    s + s * s * s * (8.0 * s - 6.0 - 3.0 * s * s)
+    let rest = 1.0 - s;
+    s * rest * rest * rest * (1.0 + 3.0 * s)
 }
 
 #[cfg(test)]

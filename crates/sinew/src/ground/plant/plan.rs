@@ -1,13 +1,12 @@
 //! The plan of a whole clip: footholds, and the motion of hips and legs over them.
 
-use alloc::{string::String, vec::Vec};
+use alloc::vec::Vec;
 
 use glam::Vec3;
 
 use super::{
     ClipAnalysis, Figure, FootFrame, FootholdSearch, PlanError, PlantOptions, Planted,
     contact::ContactLimits,
-    foothold::heading,
     lean,
     planner::Planner,
     problem::{self, Solution},
@@ -47,23 +46,16 @@ impl Plan {
         settings: &PlantOptions,
     ) -> Result<Self, PlanError> {
         settings.check()?;
-        let leg = figure.leg_length();
-        let scale = figure.height() / 1.8;
-        let search = FootholdSearch { ground, settings, leg, scale };
+        let search = FootholdSearch::new(figure, ground, settings);
         let limits = ContactLimits::new(figure, settings);
         let (analysis, rounds) = Rounds::around(analysis, &limits);
         let planner = Planner::new(figure, &analysis, search)?;
         let stances: Vec<_> = (0..figure.legs().len()).map(|foot| planner.stances(foot, &limits)).collect();
         let Solution { hips, feet } = problem::solve(&planner, &stances);
-        let lean = lean::lean(&analysis, leg, &stances);
+        let lean = lean::lean(&analysis, figure.leg_length(), &stances);
         let base = planner.base;
         let per_key = analysis.per_key;
         Ok(rounds.cut(Self { analysis, stances, feet, hips, lean, base, per_key }))
-    }
-
-    /// Notes of the analysis for users, a sentence each.
-    pub fn notes(&self) -> &[String] {
-        &self.analysis.notes
     }
 }
 
@@ -74,9 +66,11 @@ pub fn walk_heading(analysis: &ClipAnalysis) -> Vec3 {
         (Some(a), Some(b)) => (*b - *a).with_y(0.0),
         _ => Vec3::ZERO,
     };
-    let sole: Vec3 = analysis.feet.iter().filter_map(|f| f.samples.first()).map(|s| heading(s.yaw())).sum();
-    let length = analysis.feet.iter().filter_map(|f| f.samples.first()).map(|s| (s.ball - s.heel).length());
-    let size = length.fold(0.0, f32::max);
+    let soles = || analysis.feet.iter().filter_map(|f| f.samples.first()).map(|s| s.ball - s.heel);
+    let size = soles().map(Vec3::length).fold(0.0, f32::max);
     // Less is a sway, not a walk.
-    if net.length() > 2.0 * size { net.normalize() } else { sole.normalize_or(Vec3::Z) }
+    if net.length() > 2.0 * size {
+        return net.normalize();
+    }
+    soles().map(|s| s.with_y(0.0).normalize_or_zero()).sum::<Vec3>().normalize_or(Vec3::Z)
 }

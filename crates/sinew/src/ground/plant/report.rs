@@ -63,7 +63,7 @@ impl PlantReport {
             let whole = figure.legs()[c.leg].influence >= 1.0;
             (c.foothold || moves(c)) && whole && given.get(c.leg).is_none_or(Option::is_none)
         };
-        let high = MAX_OFF * figure.height() / 1.8;
+        let high = MAX_OFF * figure.scale();
         let off = |c: &ContactOutcome| match c.unplanted? {
             Unplanted::Gap { height: off } | Unplanted::Sinks { depth: off } if off <= high => None,
             Unplanted::Slide { .. } => None,

@@ -44,7 +44,6 @@ impl Sole {
         let sole = || vertices.iter().filter(|v| v.y < floor + SOLE_THICKNESS * leg);
         let ankle = bind.position(foot);
         let toe_joint = toes.map(|t| bind.position(t));
-        let flat = |v: Vec3| Vec3::new(v.x, 0.0, v.z);
         let middle = sole().sum::<Vec3>() / sole().count() as f32;
         let along = |forward: Vec3| {
             let reach = |v: &Vec3| (*v - ankle).dot(forward);
@@ -55,25 +54,22 @@ impl Sole {
         };
         // Only a toe joint ahead of the ankle locates the ball.
         let by_toes = toe_joint.and_then(|t| {
-            let forward = flat(t - ankle).try_normalize()?;
+            let forward = (t - ankle).with_y(0.0).try_normalize()?;
             let (back, front) = along(forward);
             let ahead = (t - ankle).dot(forward);
             (ahead > TOE_JOINT_AHEAD * (front - back)).then_some((forward, ahead, t))
         });
         let (forward, ball) = match by_toes {
-            Some((forward, _, toe)) => (forward, Vec3::new(toe.x, floor, toe.z)),
+            Some((forward, _, toe)) => (forward, toe.with_y(floor)),
             None => {
-                let forward = flat(middle - ankle).try_normalize()?;
+                let forward = (middle - ankle).with_y(0.0).try_normalize()?;
                 let (back, front) = along(forward);
                 let ball = ankle + forward * (back + BALL_ALONG * (front - back));
-                (forward, Vec3::new(ball.x, floor, ball.z))
+                (forward, ball.with_y(floor))
             }
         };
         let (back, front) = along(forward);
-        let on_floor = |reach: f32| {
-            let p = ankle + forward * reach;
-            Vec3::new(p.x, floor, p.z)
-        };
+        let on_floor = |reach: f32| (ankle + forward * reach).with_y(floor);
         Self::local(bind, foot, toes, on_floor(back), ball, on_floor(front))
     }
 
@@ -88,7 +84,7 @@ impl Sole {
         end: Vec3,
         floor: f32,
     ) -> Option<Self> {
-        let drop = |p: Vec3| Vec3::new(p.x, floor, p.z);
+        let drop = |p: Vec3| p.with_y(floor);
         let ball = toes.map_or(end, |t| rest.position(t));
         Self::local(rest, foot, toes, drop(rest.position(foot)), drop(ball), drop(end))
     }
@@ -97,12 +93,12 @@ impl Sole {
     /// and `front` the horizontal unit vector in which the figure faces in `rest`. `None` if the leg has no length, or if
     /// the foot's frame has no inverse.
     ///
-    /// By Drillis and Contini ("Body Segment Parameters", 1966) thigh and shin are 0.245 and 0.246 of a person's height,
+    /// By Drillis and Contini ("Body Segment Parameters", 1966) thigh and shin together are 0.491 of a person's height,
     /// the foot is 0.152 long, and the ankle 0.039 above the floor. The heel is a quarter of the foot behind the ankle,
     /// which they do not measure; the ball is at 70 % of the foot.
     pub fn from_proportions(rest: &Pose, foot: JointId, leg: f32, front: Vec3) -> Option<Self> {
-        const LENGTH: f32 = 0.152 / (0.245 + 0.246);
-        const ANKLE: f32 = 0.039 / (0.245 + 0.246);
+        const LENGTH: f32 = 0.152 / 0.491;
+        const ANKLE: f32 = 0.039 / 0.491;
         const BEHIND: f32 = 0.25;
         let floor = rest.position(foot) - Vec3::Y * (ANKLE * leg);
         let along = |share: f32| floor + front * ((share - BEHIND) * LENGTH * leg);

@@ -71,7 +71,7 @@ impl Stance {
     pub fn place(&self, curve: &FootCurve, step: f32, yaw_offset: f32) -> (Vec3, Vec3, f32) {
         let last = curve.samples.len() - 1;
         let from = ((self.time.from / step) as usize).min(last);
-        let to = ((self.time.to / step + 0.999) as usize).clamp(from, last);
+        let to = (math::ceil(self.time.to / step) as usize).clamp(from, last);
         // The heading counts level soles most, as a vertical sole has none.
         let mut direction = Vec3::ZERO;
         for s in &curve.samples[from..=to] {
@@ -107,16 +107,13 @@ impl FootCurve {
         let at = (time / step).clamp(0.0, last as f32);
         let i = (at as usize).min(last.saturating_sub(1));
         let (a, b, s) = (&self.samples[i], &self.samples[(i + 1).min(last)], at - i as f32);
-        let mix = |f: fn(&FootSample) -> Vec3| f(a) + (f(b) - f(a)) * s;
-        FootSample {
-            hip: mix(|f| f.hip),
-            knee: mix(|f| f.knee),
-            ankle: mix(|f| f.ankle),
-            heel: mix(|f| f.heel),
-            ball: mix(|f| f.ball),
-            tip: mix(|f| f.tip),
-            thigh: a.thigh,
-            knee_way: a.knee_way,
+        let mut mixed = *a;
+        let FootSample { hip, knee, ankle, heel, ball, tip, .. } = &mut mixed;
+        for (from, to) in
+            [(hip, b.hip), (knee, b.knee), (ankle, b.ankle), (heel, b.heel), (ball, b.ball), (tip, b.tip)]
+        {
+            *from += (to - *from) * s;
         }
+        mixed
     }
 }

@@ -22,7 +22,7 @@ option_type! {
         /// step. From 0 to 10; 0.6 by default.
         cast_above, with_cast_above: f32 = 0.6;
         /// Depth below the ground under the body at which a foot's ray casts end, as a fraction of the leg: the deepest
-        /// step. From 0.001 to 10; 0.8 by default.
+        /// step. From 0 to 10; 0.8 by default.
         cast_below, with_cast_below: f32 = 0.8;
         /// Steepest slope that a foot lies along, in radians. From 0 to a quarter turn; 45 degrees by default.
         max_slope, with_max_slope: f32 = 45f32.to_radians();
@@ -81,7 +81,7 @@ impl PlantOptions {
             ("contact_speed", self.contact_speed, positive),
             ("release", self.release, [1.0, MAX]),
             ("cast_above", self.cast_above, not_negative),
-            ("cast_below", self.cast_below, positive),
+            ("cast_below", self.cast_below, not_negative),
             ("max_slope", self.max_slope, angle),
             ("max_shift", self.max_shift, not_negative),
             ("support", self.support, [0.0, 1.0]),

@@ -1,7 +1,8 @@
 //! A game: walks with look-ahead at 60 Hz up and down stairs of 17 x 29 cm, scaled to legs of 0.93 m and played so that they go
 //! at 1 m/s.
 //!
-//! Contacts are the given clip's (see [`contacts`]), less two frames at each end. A point of a sole slides if it is within 1 cm
+//! Contacts are the given clip's (see [`contacts`]), less two frames at each end. Of a foot with its heel over an edge the ball
+//! is measured. A point of a sole slides if it is within 1 cm
 //! of the ground: a heel may lift over a ball that stands. Angles are bounded as in `lab/plant`, in degrees: dorsiflexion by
 //! the larger of 34 and the clip's most + 8, knees from the smaller of 5 and the clip's least to the largest of 109, the clip's
 //! most + 4 and what the highest step asks, each with 1 to spare.
@@ -57,6 +58,8 @@ struct Kept {
     ankle: Vec3,
     /// Heel and ball.
     points: [Vec3; 2],
+    /// Tip of the toes.
+    tip: Vec3,
     dorsiflexion: f32,
     flexion: f32,
 }
@@ -66,12 +69,36 @@ impl Kept {
         let foot = pose.model(leg.foot);
         let [hip, knee, ankle] = [leg.thigh, leg.shin, leg.foot].map(|j| world.to_world(pose.position(j)));
         let points = [leg.sole.heel, leg.sole.ball].map(|p| world.to_world(foot.transform_point3(p)));
+        let toes = pose.model(leg.toes.unwrap_or(leg.foot));
         Self {
             ankle,
             points,
+            tip: world.to_world(toes.transform_point3(leg.sole.tip)),
             dorsiflexion: 90.0 - (knee - ankle).angle_between(points[1] - points[0]).to_degrees(),
             flexion: (knee - hip).angle_between(ankle - knee).to_degrees(),
         }
+    }
+}
+
+impl Kept {
+    /// Whether the heel hangs over an edge while the foot stands, as in `lab/plant`: the ball on the ground, and 60 % of the
+    /// sole from heel to tip within what shoe and foot give.
+    fn hangs(&self, ground: &MeshGround, tall: f32) -> bool {
+        const PARTS: usize = 100;
+        let [heel, ball] = self.points;
+        let (back, front) = ((ball - heel).length(), (self.tip - ball).length());
+        let give = f64::from(0.013 * tall);
+        let on = |p: Vec3, give: f64| over(ground, p).is_some_and(|h| h.abs() <= give);
+        let at = |s: f32| {
+            let along = s * (back + front);
+            if along < back {
+                heel.lerp(ball, along / back)
+            } else {
+                ball.lerp(self.tip, (along - back) / front)
+            }
+        };
+        let stands = (0..PARTS).filter(|&k| on(at((k as f32 + 0.5) / PARTS as f32), give)).count();
+        over(ground, heel).is_some_and(|h| h > ON) && on(ball, ON) && 10 * stands >= 6 * PARTS
     }
 }
 
@@ -192,7 +219,9 @@ pub fn measure(walker: &Walker, flight: Flight) -> Result<(f64, Vec<Bounded>), S
             (0..on.len()).map(inside).collect::<Vec<_>>()
         });
         for i in 1..planted.len() {
-            let held = (0..2).filter(|&k| touch[k][i]);
+            // A heel over an edge is held by a sole that stands.
+            let hangs = touch[0][i] && planted[i].hangs(&ground, play.tall());
+            let held = (0..2).filter(|&k| if hangs { k == 1 } else { touch[k][i] });
             let heights = held.map(|k| (k, over(&ground, planted[i].points[k])));
             let heights: Vec<(usize, f64)> = heights.filter_map(|(k, h)| Some((k, h?))).collect();
             let Some(low) = heights.iter().map(|(_, h)| *h).reduce(f64::min) else { continue };

@@ -306,8 +306,8 @@ impl Foot {
         let (stood, contact) = (self.stood, self.contact(0, m));
         self.stood = contact.stands;
         if contact.stands && !stood {
-            // A figure that was moved far away would otherwise leave its foot there.
-            if self.present(m).ankle.with_y(0.0).length() > LEFT_BEHIND * m.leg {
+            // A figure that was moved far away would otherwise leave its foot there. A course ends where it is wanted.
+            if self.course.is_none() && self.present(m).ankle.with_y(0.0).length() > LEFT_BEHIND * m.leg {
                 self.phase = Phase::Behind(CATCHES_UP);
             } else {
                 self.land(settings, m);

@@ -21,35 +21,17 @@ pub struct Sole {
 impl Sole {
     /// Difference from another foot, part by part.
     pub fn minus(&self, other: &Self) -> Self {
-        Self {
-            hip: self.hip - other.hip,
-            ankle: self.ankle - other.ankle,
-            heel: self.heel - other.heel,
-            ball: self.ball - other.ball,
-            tip: self.tip - other.tip,
-        }
+        Self::map2(self, other, |a, b| a - b)
     }
 
     /// Multiplies every part by a factor.
     pub fn times(&self, by: f32) -> Self {
-        Self {
-            hip: self.hip * by,
-            ankle: self.ankle * by,
-            heel: self.heel * by,
-            ball: self.ball * by,
-            tip: self.tip * by,
-        }
+        Self::map2(self, self, |a, _| a * by)
     }
 
     /// Extrapolates by `time` seconds at `rate`.
     pub fn after(&self, rate: &Self, time: f32) -> Self {
-        Self {
-            hip: self.hip + rate.hip * time,
-            ankle: self.ankle + rate.ankle * time,
-            heel: self.heel + rate.heel * time,
-            ball: self.ball + rate.ball * time,
-            tip: self.tip + rate.tip * time,
-        }
+        Self::map2(self, rate, |a, rate| a + rate * time)
     }
 
     fn map2(a: &Self, b: &Self, f: impl Fn(Vec3, Vec3) -> Vec3) -> Self {

@@ -51,6 +51,7 @@ const PROGRAMS: &[Program] = &[
     program("frame", &[], Some(&[]), Some(&[])),
     program("arm", &["--no-peer", "--plot", "target/arm.png"], Some(ARM_QUICK), Some(ARM_FEW)),
     program("full-body", &[], None, None),
+    program("rig", &[], Some(&[]), None),
     program("step", &[], Some(&["sample"]), Some(&["sample", "slope"])),
     program("plant", &[], Some(&["--only", "sample"]), None),
     program("soak", &["1000000"], Some(&["100000"]), None),

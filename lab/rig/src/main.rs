@@ -1,0 +1,59 @@
+//! Applies rigs to real clips, and judges the poses in f64.
+//!
+//!     cargo run --release -p rig
+//!
+//! Exit code 1 if a bound is missed.
+
+// The judge reads files with the code of the judge of planting, of which it needs a part.
+#[allow(dead_code)]
+#[path = "../../plant/src/accessor.rs"]
+mod accessor;
+mod cost;
+mod judge;
+mod knight;
+#[allow(dead_code)]
+#[path = "../../plant/src/maths.rs"]
+mod maths;
+mod oracle;
+mod orders;
+#[allow(dead_code)]
+#[path = "../../plant/src/scene.rs"]
+mod scene;
+#[allow(dead_code)]
+#[path = "../../plant/src/track.rs"]
+mod track;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use judge::Judge;
+use knight::Knight;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("rig: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<bool, String> {
+    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
+    let data = std::env::var_os("SINEW_DATA").map_or_else(|| PathBuf::from(beside), PathBuf::from);
+    let path = data.join("gltf/KayKit_Knight.glb");
+    if !path.exists() {
+        return Err(format!("no {} (SINEW_DATA names the folder with gltf/)", path.display()));
+    }
+    let knight = Knight::read(&path)?;
+    let judge = Judge::read(&path, knight::judged())?;
+    let frames = orders::frames(&judge);
+    let mut met = oracle::table(&judge, &knight)?;
+    println!();
+    met &= orders::table("Knight's limbs", &knight, &frames)?;
+    println!();
+    met &= cost::table("Knight's limbs", &knight, &frames)?;
+    println!("\n{}", if met { "all within bounds" } else { "past a bound" });
+    Ok(met)
+}

@@ -1,0 +1,90 @@
+//! The same bits whatever the order of the frames, and on any number of threads.
+
+use std::thread;
+
+use common::Noise;
+
+use crate::{
+    judge::Judge,
+    knight::{Knight, Player},
+};
+
+/// A frame: a clip and a time in seconds.
+pub type Frame = (usize, f32);
+
+/// Every key of every clip.
+pub fn frames(judge: &Judge) -> Vec<Frame> {
+    let clips = judge.clips().iter().enumerate();
+    clips.flat_map(|(i, clip)| Judge::keys(clip).into_iter().map(move |t| (i, t as f32))).collect()
+}
+
+/// The bits of each frame's local transforms, with the frames solved in the given order, in turn on some threads.
+fn solved(
+    knight: &Knight,
+    frames: &[Frame],
+    order: &[usize],
+    threads: usize,
+) -> Result<Vec<Vec<u32>>, String> {
+    let part = |first: usize| {
+        let mut player = Player::new(knight);
+        let mine = order.iter().skip(first).step_by(threads);
+        mine.map(|&at| {
+            let (clip, time) = frames[at];
+            player.sample(clip, time);
+            player.solve()?;
+            Ok((at, bits(&player)))
+        })
+        .collect::<Result<Vec<_>, String>>()
+    };
+    let mut all = vec![Vec::new(); frames.len()];
+    thread::scope(|scope| {
+        let parts: Vec<_> = (0..threads).map(|first| scope.spawn(move || part(first))).collect();
+        for part in parts {
+            for (at, bits) in part.join().map_err(|_| "a thread panicked")?? {
+                all[at] = bits;
+            }
+        }
+        Ok(all)
+    })
+}
+
+fn bits(player: &Player) -> Vec<u32> {
+    let locals = player.pose().locals().iter();
+    locals
+        .flat_map(|l| {
+            let parts = [&l.translation.to_array()[..], &l.rotation.to_array(), &l.scale.to_array()];
+            parts.concat().into_iter().map(f32::to_bits).collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+/// Prints, for each order and number of threads, how many frames have other bits. Returns whether none has.
+pub fn table(title: &str, knight: &Knight, frames: &[Frame]) -> Result<bool, String> {
+    let forwards: Vec<usize> = (0..frames.len()).collect();
+    let backwards = forwards.iter().rev().copied().collect();
+    let mut shuffled = forwards.clone();
+    let mut noise = Noise::new(16);
+    for i in (1..shuffled.len()).rev() {
+        shuffled.swap(i, noise.below(i + 1));
+    }
+    let wanted = solved(knight, frames, &forwards, 1)?;
+    let mut met = true;
+    for (order, name) in [(&forwards, "forwards"), (&backwards, "backwards"), (&shuffled, "shuffled")] {
+        for threads in [1, 8] {
+            let found = solved(knight, frames, order, threads)?;
+            let others = found.iter().zip(&wanted).filter(|(f, w)| f != w).count();
+            println!(
+                "{title}, {name} on {threads} threads: {others} of {} frames have other bits",
+                frames.len()
+            );
+            bounds::bound(
+                format!("{title}, {name} on {threads} threads"),
+                "the same bits",
+                format!("{others} differ"),
+                others == 0,
+            );
+            met &= others == 0;
+        }
+    }
+    Ok(met)
+}

@@ -11,7 +11,13 @@ use core::ops::Range;
 
 use glam::Vec3;
 
-use crate::{JointId, Pose, body::Side, ground::TriangleMesh, math};
+use crate::{
+    JointId, Pose,
+    body::Side,
+    ground::TriangleMesh,
+    math,
+    rig::{Rig, RigState},
+};
 
 /// The meaning of a shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,6 +41,10 @@ pub enum ShapeRole {
     Limit,
     /// The line from which a joint's limits are measured.
     Reference,
+    /// The line of a rig's handle, from the root of its chain to the joint that its goal moves.
+    Handle,
+    /// The direction of a handle's bend from that line.
+    Swivel,
 }
 
 /// The arrangement of a shape's points.
@@ -65,7 +75,19 @@ pub struct Shape {
     pub kind: ShapeKind,
     /// The joint that the shape belongs to, if any; for a bone, the child joint.
     pub joint: Option<JointId>,
+    /// The shape's own sRGB colour, in place of that of its role.
+    pub own_color: Option<[u8; 3]>,
     points: Range<u32>,
+}
+
+impl Shape {
+    /// The sRGB colour: its own, or that of its role and side.
+    pub const fn color(&self) -> [u8; 3] {
+        match self.own_color {
+            Some(own) => own,
+            None => color(self.role, self.side),
+        }
+    }
 }
 
 /// A list of shapes in the order of adding. Points are in metres, in the space of their source: model space for a pose,
@@ -83,8 +105,8 @@ pub const fn color(role: ShapeRole, side: Option<Side>) -> [u8; 3] {
         (ShapeRole::Bone | ShapeRole::JointMark, Some(Side::Left)) => [0x00, 0x72, 0xB2],
         (ShapeRole::Bone | ShapeRole::JointMark, Some(Side::Right)) => [0xD5, 0x5E, 0x00],
         (ShapeRole::Bone | ShapeRole::JointMark, None) => [0x4A, 0x50, 0x58],
-        (ShapeRole::Goal, _) => [0xCC, 0x79, 0xA7],
-        (ShapeRole::Pole, _) => [0xE6, 0x9F, 0x00],
+        (ShapeRole::Goal | ShapeRole::Handle, _) => [0xCC, 0x79, 0xA7],
+        (ShapeRole::Pole | ShapeRole::Swivel, _) => [0xE6, 0x9F, 0x00],
         (ShapeRole::Ray | ShapeRole::Hit, _) => [0x00, 0x9E, 0x73],
         (ShapeRole::Ground, _) => [0x6B, 0x64, 0x59],
         (ShapeRole::Limit, _) => [0x56, 0xB4, 0xE9],
@@ -132,7 +154,7 @@ impl DrawList {
         let finite = self.points.iter().skip(start).all(|p| p.is_finite());
         match (u32::try_from(start), u32::try_from(self.points.len())) {
             (Ok(a), Ok(b)) if a < b && finite => {
-                self.shapes.push(Shape { role, side, kind, joint, points: a..b });
+                self.shapes.push(Shape { role, side, kind, joint, own_color: None, points: a..b });
             }
             _ => self.points.truncate(start),
         }
@@ -208,6 +230,26 @@ impl DrawList {
     pub fn pole(&mut self, middle: Vec3, pole: Vec3, size: f32, side: Option<Side>) {
         self.push(ShapeRole::Pole, side, ShapeKind::Segments, None, [middle, pole]);
         self.push(ShapeRole::Pole, side, ShapeKind::Discs { radius: size }, None, [pole]);
+    }
+
+    /// Adds the handles of a rig after a frame: for each goal a line from the root of the chain to the joint that it moves; a
+    /// cross at the goal and the pole with its line, where they are set; and a line from the middle of the handle's to the
+    /// chain's middle joint, which is the swivel. `size` is that of crosses and discs in metres. Handles with a colour of
+    /// their own have it.
+    pub fn rig(&mut self, rig: &Rig, state: &RigState, pose: &Pose, size: f32) {
+        for shape in rig.shapes(state, pose) {
+            let start = self.shapes.len();
+            self.push(ShapeRole::Handle, None, ShapeKind::Segments, None, shape.line);
+            let middle = 0.5 * (shape.line[0] + shape.line[1]);
+            self.push(ShapeRole::Swivel, None, ShapeKind::Segments, None, [middle, shape.bend]);
+            if let Some(goal) = shape.goal {
+                self.goal(goal, size, None);
+            }
+            if let Some(pole) = shape.pole {
+                self.pole(shape.bend, pole, 0.5 * size, None);
+            }
+            self.shapes[start..].iter_mut().for_each(|s| s.own_color = shape.color);
+        }
     }
 
     /// Adds a cast as a line from `from` to `to`. If `hit`, adds a disc at `to` with a radius of `size` metres.

@@ -128,6 +128,7 @@ pub mod math64;
 pub mod mechanism;
 pub mod motion;
 pub mod planar;
+pub mod rig;
 pub mod solve;
 
 mod chain;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use sinew::{
     Pose,
     body::Side,
-    draw::{self, DrawList, ShapeKind, ShapeRole},
+    draw::{DrawList, ShapeKind, ShapeRole},
     glam::{Vec2, Vec3},
 };
 
@@ -77,7 +77,7 @@ impl Picture {
             // Painter's order: far triangles first. Those that face away are hidden behind others of the same bone.
             let mut fills = Vec::new();
             for shape in list.shapes() {
-                let [r, g, b] = draw::color(shape.role, shape.side);
+                let [r, g, b] = shape.color();
                 let ink = format!("#{r:02x}{g:02x}{b:02x}");
                 let points = list.points(shape);
                 let line = |points: &[Vec3]| {
@@ -88,7 +88,7 @@ impl Picture {
                     d
                 };
                 let width = match shape.role {
-                    ShapeRole::Goal | ShapeRole::Pole => 2.5,
+                    ShapeRole::Goal | ShapeRole::Pole | ShapeRole::Handle | ShapeRole::Swivel => 2.5,
                     ShapeRole::Bone => 3.0,
                     _ => 1.2,
                 };

@@ -1,0 +1,194 @@
+//! Errors of rigs.
+
+use alloc::{boxed::Box, string::String};
+
+use thiserror::Error;
+
+use super::{HandleSolver, StartFrom};
+use crate::{
+    ChainError, SolveError,
+    joint::UnsupportedAttribute,
+    mechanism::{CompileError, JointSpaceError},
+    solve::{ChainSolverError, FullBodyError, LookAtError, TwoBoneError, spline::CurveError},
+};
+
+/// Reason why a handle cannot be made.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum HandleFault {
+    /// Its name is empty.
+    #[error("it has no name")]
+    NoName,
+    /// Another handle has its name.
+    #[error("another handle has this name")]
+    SameName,
+    /// Root and tip do not make a chain.
+    #[error(transparent)]
+    Chain(#[from] ChainError),
+    /// The solver refuses the chain.
+    #[error(transparent)]
+    Solver(#[from] ChainSolverError),
+    /// The limb refuses the chain.
+    #[error(transparent)]
+    TwoBone(#[from] TwoBoneError),
+    /// The look-at refuses the chain.
+    #[error(transparent)]
+    LookAt(#[from] LookAtError),
+    /// The full body refuses the effectors.
+    #[error(transparent)]
+    FullBody(#[from] FullBodyError),
+    /// Joint space refuses the chain.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// Joint space refuses the goal.
+    #[error(transparent)]
+    JointSpace(#[from] JointSpaceError),
+    /// A joint has an attribute that the solver cannot honour.
+    #[error(transparent)]
+    Joint(#[from] UnsupportedAttribute),
+    /// The control points make no curve.
+    #[error(transparent)]
+    Curve(#[from] CurveError),
+    /// An option of the solver is out of its range.
+    #[error(transparent)]
+    Options(SolveError),
+    /// A joint has damping or a spring, which need the last frame.
+    #[error("joint `{joint}` has damping or a spring, which need `from` = `last`, not `{from}`")]
+    NeedsLast {
+        /// Name of the joint.
+        joint: String,
+        /// Start of the handle.
+        from: StartFrom,
+    },
+    /// A number is outside its range.
+    #[error("{what} must be {range}, not {value}")]
+    OutOfRange {
+        /// Name of the number.
+        what: &'static str,
+        /// Allowed values.
+        range: &'static str,
+        /// Value that was given.
+        value: f32,
+    },
+    /// The solver cannot start from there.
+    #[error("{solver} starts from {allowed}, not from `{from}`")]
+    Start {
+        /// The solver.
+        solver: HandleSolver,
+        /// Starts that it can make.
+        allowed: &'static str,
+        /// Start that was given.
+        from: StartFrom,
+    },
+    /// A setting is missing, or is one of another solver.
+    #[error("{solver} {rule}")]
+    Setting {
+        /// The solver.
+        solver: HandleSolver,
+        /// What it needs or does not have.
+        rule: &'static str,
+    },
+    /// A joint does not hang below another one.
+    #[error("joint `{joint}` does not hang below joint `{above}`")]
+    NotBelow {
+        /// Name of the joint.
+        joint: String,
+        /// Name of the joint that it must be below.
+        above: String,
+    },
+    /// A goal or a pole follows a joint that this handle or a later one moves.
+    #[error(
+        "its goal follows joint `{joint}`, which handle `{mover}` moves by joint `{by}`; let handles that move it come before"
+    )]
+    Cycle {
+        /// Name of the joint that is followed.
+        joint: String,
+        /// Name of the handle that moves it: this one, or a later one.
+        mover: String,
+        /// Name of the joint by which it moves it.
+        by: String,
+    },
+    /// The frame of a joint at bind has no inverse, so that nothing can follow it.
+    #[error("joint `{joint}` has no size at bind, so that no goal can follow it")]
+    Flat {
+        /// Name of the joint.
+        joint: String,
+    },
+}
+
+/// Error of a rig. The pose and the state stay as they were.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum RigError {
+    /// A handle cannot be made.
+    #[error("handle `{handle}`: {fault}")]
+    Handle {
+        /// Name of the handle.
+        handle: String,
+        /// Index of the handle.
+        index: usize,
+        /// The reason.
+        fault: Box<HandleFault>,
+    },
+    /// The pose has another skeleton than the rig.
+    #[error("the pose has another skeleton, with {given} joints (the rig's has {wanted})")]
+    OtherSkeleton {
+        /// Number of joints of the pose. Where the numbers are equal, the joints differ.
+        given: usize,
+        /// Number of joints of the rig's skeleton.
+        wanted: usize,
+    },
+    /// The state belongs to another rig.
+    #[error("the state belongs to another rig, with {given} handles (this one has {wanted})")]
+    OtherState {
+        /// Number of handles in the state. Where the numbers are equal, the handles differ.
+        given: usize,
+        /// Number of handles of the rig.
+        wanted: usize,
+    },
+    /// The number of goals is neither 0 nor that of the rig.
+    #[error("{given} goals were given for {wanted} of the rig")]
+    GoalCount {
+        /// Number of goals given.
+        given: usize,
+        /// Number of goals of the rig.
+        wanted: usize,
+    },
+    /// The frame time is negative, NaN or infinite.
+    #[error("the frame time must be 0 s or more and finite, not {0}")]
+    FrameTime(f32),
+    /// A goal is invalid, or the pose is.
+    #[error("handle `{handle}`: {error}")]
+    Solve {
+        /// Name of the handle.
+        handle: String,
+        /// Error of its solver.
+        error: SolveError,
+    },
+    /// A goal has a part that the handle's solver has no use for.
+    #[error("handle `{handle}`: {solver} takes no goal with {what}")]
+    Unused {
+        /// Name of the handle.
+        handle: String,
+        /// Its solver.
+        solver: HandleSolver,
+        /// The part.
+        what: &'static str,
+    },
+    /// A goal of joint space is invalid.
+    #[error("handle `{handle}`: {error}")]
+    JointSpace {
+        /// Name of the handle.
+        handle: String,
+        /// Error of its solver.
+        error: Box<JointSpaceError>,
+    },
+    /// The control points of a handle make no curve.
+    #[error("handle `{handle}`: {error}")]
+    Curve {
+        /// Name of the handle.
+        handle: String,
+        /// Error of the curve.
+        error: CurveError,
+    },
+}

@@ -1,0 +1,755 @@
+//! Handles: built from their specification, and solved.
+
+use alloc::{string::String, sync::Arc, vec::Vec};
+use core::ops::Range;
+
+use glam::{Affine3, Quat, Vec3};
+
+use super::{
+    EffectorSpec, GoalSpec, HandleFault, HandleSolver, HandleSpec, RigGoal, Space, StartFrom,
+    foot::Foot,
+    joint_space::{JointSpace, JointSpaceScratch},
+    precedence::{at_level, precedences, settle},
+    preferred,
+};
+use crate::{
+    Chain, Goal, JointId, JointTransform, Placement, Pole, Pose, Report, Skeleton, SolveError, Workspace,
+    body::BodyRoles,
+    joint::{Attribute, Attributes, UnsupportedAttribute},
+    math,
+    mechanism::JointSpaceError,
+    solve::{
+        Aim, AimUp, Auto, Ccd, ChainSolver, DampedLeastSquares, Effector, Fabrik, Follow, FollowOptions,
+        FullBody, IterativeOptions, LookAt, LookJoint, LookState, Options, Spline, SplineOptions, Tolerance,
+        TwoBone,
+        spline::{Curve, CurveError, CurveKind, CurveUp},
+    },
+};
+
+/// A source of a goal, with its offsets at bind.
+pub(super) struct Source {
+    pub joint: JointId,
+    spec: GoalSpec,
+    pole: Option<JointId>,
+    /// The joint's position and rotation in the frame of the node.
+    offset: (Vec3, Quat),
+    /// Angle from the pole to the bend.
+    swivel: f32,
+    /// Whether the goal is solved in the space of a joint that the same full body moves.
+    relative: bool,
+}
+
+enum Method {
+    Chain(Arc<dyn ChainSolver>),
+    /// Least squares, one precedence after another.
+    Levels(Vec<(i32, DampedLeastSquares)>),
+    JointSpace(JointSpace),
+    Follow(Follow),
+    Spline(Spline, Curve),
+    LookAt(LookAt),
+    /// The axis of the joint that points up at bind.
+    Aim(Aim, Vec3),
+    FullBody(FullBody),
+    Foot(Foot),
+    Twist,
+}
+
+/// A handle of a rig.
+pub(super) struct Handle {
+    pub name: String,
+    pub color: Option<[u8; 3]>,
+    pub solver: HandleSolver,
+    pub from: StartFrom,
+    pub chain: Chain,
+    method: Method,
+    /// Joints that it may change: the chain's, or those of a full body; then the toes of a foot.
+    pub joints: Vec<JointId>,
+    /// Of these, the joints whose results the position's influence blends, and which are reset.
+    inner: Range<usize>,
+    /// The index of a tip that a rotation turns.
+    tip: Option<usize>,
+    /// Preferred transforms of the joints.
+    preferred: Vec<JointTransform>,
+    pub sources: Vec<Source>,
+    /// Index of its first goal in the rig.
+    pub first: usize,
+    pub influence: [f32; 2],
+    pub on: bool,
+    pub fade: f32,
+    options: IterativeOptions,
+}
+
+/// What one handle of one figure works with besides the pose: scratch, and the dead zone of a look.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scratch {
+    look: Option<LookState>,
+    joint_space: Option<JointSpaceScratch>,
+    curve: Option<Curve>,
+    points: Vec<Vec3>,
+    goals: Vec<Goal>,
+    /// Transforms of the handle's joints before it.
+    pub initial: Vec<JointTransform>,
+    before: Vec<JointTransform>,
+}
+
+impl Scratch {
+    /// Forgets what it remembers.
+    pub fn reset(&mut self) {
+        self.look.iter_mut().for_each(LookState::reset);
+    }
+}
+
+/// Error of a solver, before the handle's name is known.
+pub(super) enum Failed {
+    Solve(SolveError),
+    JointSpace(JointSpaceError),
+    Curve(CurveError),
+}
+
+impl From<SolveError> for Failed {
+    fn from(error: SolveError) -> Self {
+        Self::Solve(error)
+    }
+}
+
+impl From<JointSpaceError> for Failed {
+    fn from(error: JointSpaceError) -> Self {
+        Self::JointSpace(error)
+    }
+}
+
+impl From<CurveError> for Failed {
+    fn from(error: CurveError) -> Self {
+        Self::Curve(error)
+    }
+}
+
+fn range(what: &'static str, range: &'static str, value: f32, max: f32) -> Result<(), HandleFault> {
+    match (0.0..=max).contains(&value) {
+        true => Ok(()),
+        false => Err(HandleFault::OutOfRange { what, range, value }),
+    }
+}
+
+/// Checks numbers and settings that do not fit the solver.
+fn check(spec: &HandleSpec) -> Result<(), HandleFault> {
+    use HandleSolver::{Aim, Follow, Foot, FullBody, JointSpace, LookAt, Spline, Twist};
+    range("the position influence", "0 to 1", spec.position_influence, 1.0)?;
+    range("the rotation influence", "0 to 1", spec.rotation_influence, 1.0)?;
+    range("the fade in seconds", "0 or more", spec.fade, f32::MAX)?;
+    spec.options.check().map_err(HandleFault::Options)?;
+    let solver = spec.solver;
+    let rule = |rule| Err(HandleFault::Setting { solver, rule });
+    let several = matches!(solver, FullBody | Spline);
+    if several == spec.effectors.is_empty() {
+        return rule(if several { "needs effectors" } else { "has one goal, and no effectors" });
+    }
+    if several && spec.goal != GoalSpec::default() {
+        return rule("has goals of its effectors, and none of its own");
+    }
+    if spec.pole.is_some() && matches!(solver, Follow | Spline | LookAt | FullBody | JointSpace | Twist) {
+        return rule("has no pole");
+    }
+    if spec.axis.is_some() && !matches!(solver, Aim | LookAt) {
+        return rule("has no axis");
+    }
+    if spec.foot != super::FootSpec::default() && solver != Foot {
+        return rule("has no sole");
+    }
+    if solver == Aim && spec.root != spec.tip {
+        return rule("turns one joint: root and tip must be the same");
+    }
+    if solver == Twist && spec.from == StartFrom::Last {
+        let allowed = "`pose` or `preferred`";
+        return Err(HandleFault::Start { solver, allowed, from: spec.from });
+    }
+    if spec.options.max_turn < f32::INFINITY && spec.from == StartFrom::Preferred {
+        return rule("has no bound on turns from `preferred`, which has no turn from frame to frame");
+    }
+    let rotates = spec.goal.follows_rotation;
+    if rotates && matches!(solver, Follow | Spline | LookAt | Aim) {
+        return rule("has no rotation");
+    }
+    if rotates && spec.goal.node.is_none() {
+        return rule("follows the rotation of a node, but has no node");
+    }
+    Ok(())
+}
+
+/// The joint of a chain that is nearest to half its length at bind.
+fn middle(bind: &Pose, chain: &Chain) -> JointId {
+    let joints = chain.joints();
+    let half = 0.5 * chain.length(bind);
+    let mut at = 0.0;
+    let mut best = (f32::INFINITY, chain.tip());
+    for w in joints.windows(2) {
+        at += bind.position(w[1]).distance(bind.position(w[0]));
+        if w[1] != chain.tip() && (at - half).abs() < best.0 {
+            best = ((at - half).abs(), w[1]);
+        }
+    }
+    best.1
+}
+
+fn limb(bind: &Pose, chain: &Chain) -> Result<Arc<dyn ChainSolver>, HandleFault> {
+    let (skeleton, middle) = (bind.skeleton(), middle(bind, chain));
+    let limited = |j| skeleton.joint(j).attributes() != Attributes::NONE;
+    Ok(match limited(chain.root()) || limited(middle) {
+        true => Arc::new(TwoBone::within_limits(skeleton, chain.clone(), middle)?),
+        false => Arc::new(TwoBone::from_chain(skeleton, chain.clone(), middle)?),
+    })
+}
+
+/// Checks damping and springs, which a rig takes up for some solvers.
+fn check_timed(skeleton: &Skeleton, spec: &HandleSpec, joints: &[JointId]) -> Result<(), HandleFault> {
+    for &j in joints {
+        let joint = skeleton.joint(j);
+        let has = |a| joint.attributes().has(a);
+        let several = joint.dofs().count() > 1;
+        if has(Attribute::Spring) && (several || spec.solver == HandleSolver::LeastSquares) {
+            // A spring of joint space is a goal of the joint's link.
+            let (joint, solver) = (skeleton.name(j).into(), if several { "joint space" } else { "dls" });
+            return Err(UnsupportedAttribute { joint, attribute: Attribute::Spring, solver }.into());
+        }
+        if spec.from != StartFrom::Last && (has(Attribute::Spring) || has(Attribute::Damping)) {
+            return Err(HandleFault::NeedsLast { joint: skeleton.name(j).into(), from: spec.from });
+        }
+    }
+    Ok(())
+}
+
+impl Handle {
+    pub fn new(
+        bind: &Pose,
+        body: Option<&BodyRoles>,
+        human: &[(JointId, Quat)],
+        spec: &HandleSpec,
+        first: usize,
+    ) -> Result<Self, HandleFault> {
+        check(spec)?;
+        let skeleton = bind.skeleton();
+        let chain = Chain::new(skeleton, spec.root, spec.tip)?;
+        let front = body.map_or(Vec3::Z, |body| body.front(bind));
+        let local = |v| math::rotate(math::conjugate(bind.model_rotation(spec.tip)), v);
+        let axis = spec.axis.unwrap_or_else(|| local(front));
+        let mut joints = chain.joints().to_vec();
+        let last = joints.len() - 1;
+        let (mut inner, mut tip) = (0..last, None);
+        let method = match spec.solver {
+            HandleSolver::Auto => Method::Chain(Arc::new(Auto::from_chain(skeleton, chain.clone())?)),
+            HandleSolver::Ccd => Method::Chain(Arc::new(Ccd::from_chain(skeleton, chain.clone())?)),
+            HandleSolver::Fabrik => Method::Chain(Arc::new(Fabrik::from_chain(skeleton, chain.clone())?)),
+            HandleSolver::TwoBone => Method::Chain(limb(bind, &chain)?),
+            HandleSolver::LeastSquares => {
+                check_timed(skeleton, spec, &joints)?;
+                let all = precedences(skeleton, &joints);
+                let level = |(n, &level): (usize, &i32)| {
+                    let mut held = Skeleton::clone(skeleton);
+                    for &j in &joints {
+                        let joint = at_level(skeleton.joint(j), level, n + 1 < all.len());
+                        held.set_joint(j, joint).expect("a joint of a skeleton, held or with a wider range");
+                    }
+                    Ok((level, DampedLeastSquares::from_chain(&held, chain.clone())?))
+                };
+                let levels: Vec<_> = all.iter().enumerate().map(level).collect::<Result<_, HandleFault>>()?;
+                Method::Levels(levels)
+            }
+            HandleSolver::JointSpace => {
+                check_timed(skeleton, spec, &joints)?;
+                Method::JointSpace(JointSpace::new(bind, &chain)?)
+            }
+            HandleSolver::Follow => Method::Follow(Follow::from_chain(skeleton, chain.clone())?),
+            HandleSolver::Spline => {
+                let points: Vec<_> = spec.effectors.iter().map(|e| bind.position(e.joint)).collect();
+                let up = CurveUp::Direction(Vec3::Y);
+                let curve = Curve::new(CurveKind::CatmullRom, &points, false, up)?;
+                Method::Spline(Spline::from_chain(skeleton, chain.clone())?, curve)
+            }
+            HandleSolver::LookAt => {
+                let share =
+                    |(n, &j): (usize, &JointId)| LookJoint::new(j).with_share(1.0 / (last + 1 - n) as f32);
+                let line: Vec<_> = joints.iter().enumerate().map(share).collect();
+                inner = 0..last + 1;
+                Method::LookAt(LookAt::new(skeleton, &line, axis)?)
+            }
+            HandleSolver::Aim => {
+                if !axis.is_finite() || axis == Vec3::ZERO {
+                    return Err(HandleFault::Setting {
+                        solver: spec.solver,
+                        rule: "needs an axis with a direction",
+                    });
+                }
+                inner = 0..1;
+                Method::Aim(Aim::new(spec.tip, axis), local(Vec3::Y))
+            }
+            HandleSolver::FullBody => {
+                let effector = |e: &EffectorSpec| Effector {
+                    priority: e.priority,
+                    relative_to: match e.goal.space {
+                        Space::Joint(j) if skeleton.is_below(j, spec.root) => Some(j),
+                        _ => None,
+                    },
+                    position_weight: e.weights[0],
+                    rotation_weight: e.weights[1],
+                    ..Effector::new(e.joint)
+                };
+                let effectors: Vec<_> = spec.effectors.iter().map(effector).collect();
+                let body = FullBody::new(skeleton, spec.root, &effectors)?;
+                joints = body.joints().collect();
+                inner = 0..joints.len();
+                Method::FullBody(body)
+            }
+            HandleSolver::Foot => {
+                let foot = Foot::new(bind, &chain, limb(bind, &chain)?, &spec.foot, front)?;
+                joints.extend(foot.toes);
+                Method::Foot(foot)
+            }
+            HandleSolver::Twist => {
+                if last < 2 {
+                    let rule = "needs joints between root and tip";
+                    return Err(HandleFault::Setting { solver: spec.solver, rule });
+                }
+                inner = 1..last;
+                Method::Twist
+            }
+        };
+        if !matches!(spec.solver, HandleSolver::FullBody) && inner.end <= last {
+            let rotates = !matches!(spec.solver, HandleSolver::Follow | HandleSolver::Spline);
+            tip = rotates.then_some(last);
+        }
+        let pole = spec.pole.map(|j| bind.position(j));
+        let mut start = preferred::pose(bind, &chain, human, pole.map(|p| p - bind.position(spec.root)));
+        for e in spec.effectors.iter().filter(|_| spec.solver == HandleSolver::FullBody) {
+            start = preferred::pose(&start, &Chain::new(skeleton, spec.root, e.joint)?, human, None);
+        }
+        let swivel = pole.map_or(0.0, |p| preferred::swivel(bind, &start, &chain, p));
+        let source = |joint, goal: &GoalSpec, pole, swivel| {
+            let mut offset = (Vec3::ZERO, Quat::IDENTITY);
+            if let Some(node) = goal.node {
+                let back = bind.model(node).inverse();
+                offset.0 = back.transform_point3(bind.position(joint));
+                offset.1 = math::mul(math::conjugate(bind.model_rotation(node)), bind.model_rotation(joint));
+                if !offset.0.is_finite() {
+                    return Err(HandleFault::Flat { joint: skeleton.name(node).into() });
+                }
+            }
+            let relative = matches!(goal.space, Space::Joint(j) if skeleton.is_below(j, spec.root))
+                && spec.solver == HandleSolver::FullBody;
+            Ok(Source { joint, spec: *goal, pole, offset, swivel, relative })
+        };
+        let sources: Vec<Source> = match spec.effectors.as_slice() {
+            [] => alloc::vec![source(spec.tip, &spec.goal, spec.pole, swivel)?],
+            all => all.iter().map(|e| source(e.joint, &e.goal, None, 0.0)).collect::<Result<_, _>>()?,
+        };
+        let preferred = joints.iter().map(|&j| *start.local(j)).collect();
+        let share = spec.options.influence;
+        Ok(Self {
+            name: spec.name.clone(),
+            color: spec.color,
+            solver: spec.solver,
+            from: spec.from,
+            chain,
+            method,
+            joints,
+            inner,
+            tip,
+            preferred,
+            sources,
+            first,
+            influence: [spec.position_influence * share, spec.rotation_influence * share],
+            on: spec.on,
+            fade: spec.fade,
+            options: IterativeOptions { influence: 1.0, ..spec.options },
+        })
+    }
+
+    pub fn scratch(&self) -> Scratch {
+        let mut scratch = Scratch::default();
+        scratch.initial.reserve(self.joints.len());
+        scratch.before.reserve(self.joints.len());
+        scratch.points.reserve(self.sources.len());
+        scratch.goals.reserve(self.sources.len());
+        match &self.method {
+            Method::LookAt(look) => scratch.look = Some(look.state()),
+            Method::JointSpace(chain) => scratch.joint_space = Some(chain.scratch()),
+            Method::Spline(_, curve) => scratch.curve = Some(curve.clone()),
+            _ => {}
+        }
+        scratch
+    }
+
+    /// Reserves memory of its solver in a workspace.
+    pub fn reserve(&self, workspace: &mut Workspace) {
+        match &self.method {
+            Method::Chain(solver) => solver.reserve(workspace),
+            Method::Levels(levels) => levels.iter().for_each(|(_, solver)| solver.reserve(workspace)),
+            Method::JointSpace(chain) => chain.reserve(workspace),
+            Method::Follow(solver) => solver.reserve(workspace),
+            Method::Spline(solver, _) => solver.reserve(workspace),
+            Method::FullBody(solver) => solver.reserve(workspace),
+            Method::Foot(_) | Method::LookAt(_) | Method::Aim(..) | Method::Twist => {}
+        }
+    }
+
+    /// The joints that its goals follow.
+    pub fn follows(&self) -> impl Iterator<Item = JointId> + '_ {
+        let space = |s: &Source| match s.spec.space {
+            Space::Joint(j) if !s.relative => Some(j),
+            _ => None,
+        };
+        self.sources.iter().flat_map(move |s| [space(s), s.spec.node, s.pole]).flatten()
+    }
+
+    /// Whether it acts without a goal.
+    pub fn is_always_set(&self) -> bool {
+        matches!(self.method, Method::Twist)
+    }
+
+    /// Whether its goals compete, so that each has its own influences.
+    pub fn is_whole(&self) -> bool {
+        matches!(self.method, Method::FullBody(_))
+    }
+
+    /// A setting of a goal that the solver has no use for.
+    pub fn unused(&self, goal: &RigGoal) -> Option<&'static str> {
+        let Goal { position, rotation, pole, swivel, .. } = goal.goal;
+        let (poled, rotates, moves) = match self.method {
+            Method::Chain(_) | Method::Levels(_) | Method::Foot(_) => (true, true, true),
+            Method::FullBody(_) => (true, true, true),
+            Method::JointSpace(_) => (false, true, true),
+            Method::Aim(..) => (swivel == 0.0, false, true),
+            Method::Follow(_) | Method::Spline(..) | Method::LookAt(_) => (false, false, true),
+            Method::Twist => (false, true, false),
+        };
+        let pivots = goal.roll != 0.0 || goal.bank != 0.0 || goal.pivot != 0.0;
+        match () {
+            () if !poled && (pole != Pole::Keep || swivel != 0.0) => Some("a pole or swivel"),
+            () if !rotates && rotation.is_some() => Some("a rotation"),
+            () if !moves && position.is_some() => Some("a position"),
+            () if pivots && !matches!(self.method, Method::Foot(_)) => Some("a roll, bank or pivot"),
+            () => None,
+        }
+    }
+
+    /// A resolved goal in model space, after the handle.
+    pub fn in_model(&self, n: usize, goal: Goal, pose: &Pose) -> Goal {
+        match self.sources[n].spec.space {
+            Space::Joint(j) if self.sources[n].relative => out_of(&pose.model(j), goal),
+            _ => goal,
+        }
+    }
+
+    /// A goal in model space (for a relative one, in its joint's), in a pose that the handle has not changed.
+    pub fn resolve(&self, n: usize, given: Option<&RigGoal>, placement: &Placement, pose: &Pose) -> RigGoal {
+        let source = &self.sources[n];
+        let mut all = given.copied().unwrap_or_default();
+        let goal = &mut all.goal;
+        match source.spec.space {
+            Space::Model => {}
+            Space::World => *goal = placement.goal(*goal),
+            Space::Joint(_) if source.relative => {}
+            Space::Joint(j) => *goal = out_of(&pose.model(j), *goal),
+        }
+        if let Some(node) = source.spec.node {
+            let frame = || pose.model(node);
+            goal.position = goal.position.or_else(|| Some(frame().transform_point3(source.offset.0)));
+            if source.spec.follows_rotation && goal.rotation.is_none() {
+                goal.rotation = Some(math::mul(math::rotation_of(&frame().matrix3), source.offset.1));
+            }
+        }
+        if let (Some(pole), Pole::Keep) = (source.pole, goal.pole) {
+            goal.pole = Pole::Point(pose.position(pole));
+            goal.swivel += source.swivel;
+        }
+        all
+    }
+
+    /// Starts from preferred values or from the last result, where the handle says so.
+    fn start(&self, pose: &mut Pose, held: Option<&[JointTransform]>, rotates: bool) {
+        let from = match self.from {
+            StartFrom::Pose => return,
+            StartFrom::Preferred => Some(self.preferred.as_slice()),
+            StartFrom::Last => held,
+        };
+        let Some(from) = from else { return };
+        let skeleton = pose.skeleton().clone();
+        let leads = matches!(self.method, Method::Follow(_)) && self.from == StartFrom::Last;
+        for (n, &j) in self.joints.iter().enumerate() {
+            if self.inner.contains(&n) || rotates && self.tip == Some(n) {
+                let slides = skeleton.limits(j).slides() || leads && n == 0;
+                preferred::reset(pose, j, &from[n], slides);
+            }
+        }
+        pose.update();
+    }
+
+    /// Solves the handle's goals in full, then blends by its influences. `tasks` are its resolved goals, of which one is set.
+    #[allow(clippy::too_many_arguments)]
+    pub fn solve(
+        &self,
+        tasks: &[RigGoal],
+        set: &[bool],
+        [by_position, by_rotation]: [f32; 2],
+        (holds, held): (bool, &mut [JointTransform]),
+        animation: Option<JointTransform>,
+        scratch: &mut Scratch,
+        workspace: &mut Workspace,
+        pose: &mut Pose,
+        pace: f32,
+    ) -> Result<Report, Failed> {
+        scratch.initial.clear();
+        scratch.initial.extend(self.joints.iter().map(|&j| *pose.local(j)));
+        let tip = self.chain.tip();
+        let given = &tasks[0].goal;
+        let end = pose.position(tip);
+        // Influences are the handle's own, so that a goal's are 1 to its solver.
+        let mut goal = Goal { position: Some(given.position.unwrap_or(end)), ..whole(given) };
+        let mut toes = None;
+        if let Method::Foot(foot) = &self.method {
+            let task = RigGoal { goal: whole(given), ..tasks[0] };
+            (goal, toes) = foot.pivot(pose, &task);
+        }
+        let kept = pose.model_rotation(tip);
+        if matches!(self.method, Method::FullBody(_) | Method::Spline(..)) {
+            scratch.goals.clear();
+            for ((source, task), set) in self.sources.iter().zip(tasks).zip(set) {
+                let here = pose.position(source.joint);
+                let mut goal = task.goal;
+                if !set || goal.position.is_none() && goal.rotation.is_none() {
+                    let here = match source.spec.space {
+                        Space::Joint(j) if source.relative => pose.model(j).inverse().transform_point3(here),
+                        _ => here,
+                    };
+                    goal.position = goal.position.or(Some(here));
+                }
+                scratch.goals.push(goal);
+            }
+        }
+        self.start(pose, holds.then_some(&*held), goal.rotation.is_some());
+        let preferred = self.from == StartFrom::Preferred;
+        // The closed forms carry the plane themselves.
+        let iterates = matches!(self.method, Method::Chain(_) | Method::Levels(_) | Method::JointSpace(_));
+        if preferred && iterates && self.solver != HandleSolver::TwoBone {
+            preferred::carry(pose, &self.chain, goal.position.unwrap_or(end));
+        }
+        let options = match self.from {
+            StartFrom::Last if self.options.max_restarts.is_none() => self.options.with_max_restarts(0),
+            _ => self.options,
+        };
+        let mut report = match &self.method {
+            Method::Chain(solver) => solver.solve(workspace, pose, &goal, &options)?,
+            Method::Levels(levels) => {
+                let skeleton = pose.skeleton().clone();
+                let mut report = Report::default();
+                for (n, (level, solver)) in levels.iter().enumerate() {
+                    scratch.before.clear();
+                    scratch.before.extend(self.joints.iter().map(|&j| *pose.local(j)));
+                    let before = (report.iterations, report.restarts);
+                    report = solver.solve(workspace, pose, &goal, &options)?;
+                    report.iterations += before.0;
+                    report.restarts += before.1;
+                    for (&j, &from) in self.joints.iter().zip(&scratch.before) {
+                        let to = *pose.local(j);
+                        if to != from {
+                            let (joint, limits) = (skeleton.joint(j), skeleton.limits(j));
+                            let eases = n + 1 < levels.len();
+                            pose.set_local(j, settle(joint, limits, [from, to], *level, eases, pace));
+                        }
+                    }
+                    pose.update();
+                }
+                report
+            }
+            Method::JointSpace(chain) => {
+                let Some(own) = scratch.joint_space.as_mut() else { return Ok(Report::default()) };
+                chain.solve(own, workspace, pose, &goal, (self.from, &options, pace))?
+            }
+            Method::Foot(foot) => foot.limb.solve(workspace, pose, &goal, &options)?,
+            Method::Follow(solver) => {
+                // A first goal that is met would leave memory to a later frame.
+                solver.reserve(workspace);
+                solver.solve(workspace, pose, goal.position.unwrap_or(end), &FollowOptions::new())?
+            }
+            Method::Spline(solver, _) => {
+                let Some(curve) = scratch.curve.as_mut() else { return Ok(Report::default()) };
+                scratch.points.clear();
+                scratch.points.extend(scratch.goals.iter().filter_map(|g| g.position));
+                curve.set_points(&scratch.points)?;
+                solver.solve(workspace, pose, curve, &SplineOptions::new())?.report
+            }
+            Method::LookAt(solver) => {
+                let Some(look) = scratch.look.as_mut() else { return Ok(Report::default()) };
+                solver.solve(look, pose, goal.position.unwrap_or(end), &self.turns())?.report
+            }
+            Method::Aim(aim, up) => {
+                let direction = match goal.pole {
+                    Pole::Keep => None,
+                    Pole::Point(p) => Some(p - pose.position(aim.joint)),
+                    Pole::Direction(d) => Some(d),
+                };
+                let aim = Aim { up: direction.map(|direction| AimUp { axis: *up, direction }), ..*aim };
+                aim.solve(pose, goal.position.unwrap_or(end), &self.turns())?
+            }
+            Method::FullBody(solver) => solver.solve(workspace, pose, &scratch.goals, &options)?,
+            Method::Twist => {
+                let turns = goal.rotation.is_some() || preferred;
+                self.twist(pose, goal.rotation.unwrap_or(kept), turns, animation);
+                Report::default()
+            }
+        };
+        if let (Method::Foot(Foot { toes: Some(joint), .. }), Some(toes)) = (&self.method, toes) {
+            pose.set_model_rotation(*joint, toes);
+            let within = pose.skeleton().limits(*joint).clamp(pose.local(*joint).rotation);
+            pose.set_rotation(*joint, within);
+            pose.update();
+        }
+        if self.from == StartFrom::Last {
+            held.iter_mut().zip(&self.joints).for_each(|(held, &j)| *held = *pose.local(j));
+        }
+        let turns = goal.rotation.is_some() || matches!(self.method, Method::Twist);
+        if by_position < 1.0 || turns && by_rotation < 1.0 {
+            self.blend(pose, &scratch.initial, [by_position, by_rotation], turns.then_some(kept));
+        }
+        if self.tip.is_some() && !matches!(self.method, Method::Twist) {
+            let to = goal.position.unwrap_or(end);
+            report.position_residual = pose.position(tip).distance(to);
+            report.rotation_residual = goal
+                .rotation
+                .map_or(0.0, |q| math::angle_between(pose.model_rotation(tip), math::normalize(q)));
+            if report.position_tolerance == 0.0 {
+                let rounding = 1e-6 * pose.extent(tip);
+                let near = match options.position_tolerance {
+                    Tolerance::Share(share) => share * self.chain.length(pose),
+                    Tolerance::Metres(metres) => metres,
+                };
+                (report.position_tolerance, report.rotation_tolerance) =
+                    (near + rounding, options.rotation_tolerance);
+            }
+        }
+        // Its start is no pose that was seen.
+        report.branch_changed &= !preferred;
+        Ok(report)
+    }
+
+    fn turns(&self) -> Options {
+        Options::new().with_max_turn(self.options.max_turn)
+    }
+
+    /// Blends from the transforms before the handle to those after it, in joint coordinates. `kept` is the initial rotation of
+    /// the tip in model space, where the handle turns it.
+    fn blend(
+        &self,
+        pose: &mut Pose,
+        initial: &[JointTransform],
+        [by_position, by_rotation]: [f32; 2],
+        kept: Option<Quat>,
+    ) {
+        let skeleton = pose.skeleton().clone();
+        let tip = self.tip.filter(|_| kept.is_some());
+        let solved = tip.map(|n| pose.model_rotation(self.joints[n]));
+        let between = |pose: &mut Pose, n: usize, by: f32| {
+            let (j, from) = (self.joints[n], initial[n]);
+            let to = *pose.local(j);
+            if to != from {
+                let rotation = skeleton.limits(j).blend(from.rotation, to.rotation, by);
+                let translation = match by {
+                    by if by <= 0.0 => from.translation,
+                    by if by >= 1.0 => to.translation,
+                    by => from.translation.lerp(to.translation, by),
+                };
+                pose.set_local(j, JointTransform { translation, rotation, ..from });
+            }
+        };
+        for n in self.inner.clone() {
+            between(pose, n, by_position);
+        }
+        pose.update();
+        let (Some(n), Some(solved)) = (tip, solved) else { return };
+        for n in n + 1..self.joints.len() {
+            between(pose, n, by_rotation);
+        }
+        let j = self.joints[n];
+        let twists = matches!(self.method, Method::Twist);
+        if by_rotation <= 0.0 && !twists {
+            pose.set_rotation(j, initial[n].rotation);
+        } else {
+            // A twist moves the tip's roll to other joints, and keeps its rotation.
+            let by = if twists { 1.0 } else { by_rotation };
+            pose.set_model_rotation(j, solved);
+            let limits = skeleton.limits(j);
+            let to = limits.clamp(pose.local(j).rotation);
+            pose.set_rotation(j, limits.blend(initial[n].rotation, to, by));
+        }
+        pose.update();
+    }
+
+    /// Spreads the tip's roll over the joints before it, in proportion to their distance from the root, and keeps the tip's
+    /// rotation in model space. The roll counts from the tip's local transform in the animation, or from its preferred one.
+    fn twist(&self, pose: &mut Pose, wanted: Quat, turns: bool, animation: Option<JointTransform>) {
+        let n = self.joints.len() - 1;
+        let tip = self.joints[n];
+        if turns {
+            pose.set_model_rotation(tip, wanted);
+        }
+        let from = match self.from {
+            StartFrom::Preferred => self.preferred[n].rotation,
+            _ => animation.map_or(pose.local(tip).rotation, |t| t.rotation),
+        };
+        let local = pose.local(tip).rotation;
+        let roll = match pose.local(tip).translation.try_normalize() {
+            Some(axis) if local != from => {
+                let (_, twist) = math::swing_twist(math::mul(local, math::conjugate(from)), axis);
+                math::rotation_vector(twist).dot(axis)
+            }
+            _ => 0.0,
+        };
+        pose.update();
+        if roll == 0.0 {
+            return;
+        }
+        let at = |pose: &Pose, n: usize| pose.position(self.joints[n]);
+        let line: f32 = (0..n).map(|k| at(pose, k + 1).distance(at(pose, k))).sum();
+        let (mut along, mut done) = (0.0, 0.0);
+        let end = at(pose, n);
+        for k in 1..n {
+            along += at(pose, k).distance(at(pose, k - 1));
+            let share = if line > 0.0 { along / line } else { 0.0 };
+            if let Some(axis) = (end - at(pose, k)).try_normalize() {
+                pose.turn(self.joints[k], math::axis_angle(axis, roll * (share - done)));
+                done = share;
+            }
+        }
+        for k in 1..n {
+            let limits = pose.skeleton().limits(self.joints[k]);
+            if !limits.turns_freely() {
+                let within = limits.clamp(pose.local(self.joints[k]).rotation);
+                pose.set_rotation(self.joints[k], within);
+            }
+        }
+        pose.update();
+        pose.set_model_rotation(tip, wanted);
+        pose.update();
+    }
+}
+
+/// A goal whose influences are 1.
+fn whole(goal: &Goal) -> Goal {
+    Goal { position_influence: 1.0, rotation_influence: 1.0, ..*goal }
+}
+
+/// Converts a goal from the space of a frame to model space.
+fn out_of(frame: &Affine3, goal: Goal) -> Goal {
+    let rotation = math::rotation_of(&frame.matrix3);
+    let sign = if frame.matrix3.determinant() < 0.0 { -1.0 } else { 1.0 };
+    Goal {
+        position: goal.position.map(|p| frame.transform_point3(p)),
+        rotation: goal.rotation.map(|q| math::mul(rotation, q)),
+        pole: match goal.pole {
+            Pole::Point(p) => Pole::Point(frame.transform_point3(p)),
+            Pole::Direction(d) => Pole::Direction(math::rotate(rotation, d) * sign),
+            pole => pole,
+        },
+        swivel: goal.swivel * sign,
+        ..goal
+    }
+}

@@ -1,0 +1,577 @@
+//! Rigs: named handles in order, which hold what an animator or a game asks of a figure.
+//!
+//! A [`RigSpec`] is plain data: a list of [`HandleSpec`]s. [`Rig::new`] checks it against a figure's bind pose and builds the
+//! solvers, once; all figures of the kind share the rig (`&self`, `Send` and `Sync`). [`RigState`] is what one figure remembers
+//! from frame to frame: the fades of its handles, the last results of those that [continue](StartFrom::Last) from them, and
+//! which are on. It counts as input, and [`RigState::reset`] forgets it. [`Rig::apply`] takes the animation's pose and solves
+//! the handles one after the other, each on the pose that the one before left.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use sinew::{Goal, JointTransform, Pose, Skeleton, Workspace, glam::Vec3};
+//! use sinew::rig::{HandleSolver, HandleSpec, Rig, RigFrame, RigGoal, RigSpec, StartFrom};
+//!
+//! let mut builder = Skeleton::builder();
+//! let at = |x, y, z| JointTransform::from_translation(Vec3::new(x, y, z));
+//! let shoulder = builder.add("shoulder", None, at(0.2, 1.4, 0.0));
+//! let elbow = builder.add("elbow", Some(shoulder), at(0.3, 0.0, -0.02));
+//! builder.add("hand", Some(elbow), at(0.28, 0.0, 0.02));
+//! let (skeleton, ids) = builder.build()?;
+//! let bind = Pose::rest(&Arc::new(skeleton));
+//!
+//! let mut arm = HandleSpec::new("arm", ids[0], ids[2]);
+//! (arm.solver, arm.from, arm.fade) = (HandleSolver::TwoBone, StartFrom::Preferred, 0.2);
+//! let rig = Rig::new(&bind, None, &RigSpec { handles: vec![arm] })?;
+//!
+//! let (mut state, mut workspace) = (rig.state(), Workspace::new());
+//! let mut pose = bind.clone(); // the animation's, each frame
+//! let lever = Goal::position(Vec3::new(0.4, 1.5, 0.3));
+//! let goals = [RigGoal::from(lever)];
+//! let frame = RigFrame::new(1.0 / 60.0).with_goals(&goals);
+//! let report = rig.apply(&mut state, &mut workspace, &mut pose, &frame)?;
+//! assert!(report.handles[0].report.reached());
+//!
+//! state.set_on(0, false); // fades out over 0.2 s; then the animation's bits are left alone
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Goals
+//!
+//! A rig has a list of goals: one a handle, in order; a full body has one for each effector, and a spline one for each control
+//! point. [`Rig::find_goal`] gives their index. The caller sets them each frame in [`RigFrame::goals`], in the
+//! [`Space`] of their [`GoalSpec`]. A goal may follow a joint of the same skeleton, such as a control bone that the file
+//! animates: its place, with the offset that the tip has from it at bind, so that at bind the handle changes nothing; its
+//! rotation only where [asked](GoalSpec::follows_rotation). What the caller sets takes the place of what is followed.
+//!
+//! An unset goal is where the animation has it: a handle whose goals are all unset leaves the pose's bits, so a fresh rig
+//! changes nothing. Of a goal with a part, the others are the animation's: with a swivel alone, the tip stays.
+//!
+//! A joint that a goal or a pole follows must not be moved by its own handle or a later one: that is
+//! [`HandleFault::Cycle`]. Within a full body it may be; the body solves such goals together.
+//!
+//! # Start
+//!
+//! - [`StartFrom::Pose`]: the solver gets the animation's pose, and keeps its bends and rolls.
+//! - [`StartFrom::Preferred`]: rotations of the chain are reset first, so that the result is a function of goal, swivel and
+//!   preferred values. Preferred are the joints' own values ([`Dof::preferred`](crate::joint::Dof::preferred)); else, of knees
+//!   and elbows whose bind pose is straight or bends the wrong way, those of
+//!   [`HumanLimits`](crate::body::HumanLimits); else the bind pose. A chain that is straight even so is bent, towards the pole
+//!   at bind or else towards model +Z. Swivel 0 is the plane of that pose, carried by the least turn, in the frame above the
+//!   chain, that takes the end into the goal's direction. Translations stay the animation's, but for slides. This is 3ds
+//!   Max's history-independent solver, and Maya's rotate-plane handle.
+//! - [`StartFrom::Last`]: rotations, and slides, are those of the last frame. Solvers make no restarts, so that the chain
+//!   stays on its branch. This is 3ds Max's history-dependent solver, with several effectors in a full body. A handle that is
+//!   off, or without a goal, forgets its last frame.
+//!
+//! # Precedence, damping, springs
+//!
+//! Least squares ([`HandleSolver::LeastSquares`]) and joint space take these attributes of
+//! [`Dof`](crate::joint::Dof) up in a rig, which knows the last frame and the time. With several precedences, the degrees of
+//! freedom of the highest move first and alone; what remains is left to the next. A joint with ease gives way as it nears its
+//! limit, by the law of [`eased`](crate::joint::eased), and the next one starts before the limit is met. A joint of the last
+//! precedence has no one to give way to. With damping, a motion that is
+//! x to the solver becomes x / (1 + damping |x| n), n being a thirtieth of a second in frames: at most 30 / damping a second, at
+//! any frame rate. A spring is a goal of its joint that competes with the tip's by its strength: in joint space, for joints of
+//! one degree of freedom. Least squares refuse springs, and a full body all three, by name. Damping and springs need
+//! [`StartFrom::Last`].
+//!
+//! # Influence and fade
+//!
+//! A handle solves its goals in full. Its result is blended with the pose that it got, in joint coordinates, where limits are
+//! convex: the joints above the tip by the influence of the position, the tip (and the toes of a foot) by that of the rotation.
+//! Both are the products of the handle's influence, the goal's, and the fade. A fade follows 3 t^2 - 2 t^3 over its duration.
+//! At 0 the pose keeps its bits. In a full body, the goals' own influences are its solver's, as they compete.
+//!
+//! # Feet and twists
+//!
+//! A [foot](HandleSolver::Foot) is a leg whose goal is the ankle's place and rotation before it pivots. [`RigGoal::pivot`] turns
+//! it about the ball, [`RigGoal::bank`] tilts it over an edge of the sole, and [`RigGoal::roll`] rolls it: below 0 over the
+//! heel, up to the [break angle](FootSpec::break_angle) over the ball, with the toes flat, and beyond over the tip. A
+//! [twist](HandleSolver::Twist) takes no position. It spreads the roll that the handles before gave to its tip along the chain;
+//! from preferred values, all of the tip's roll.
+//!
+//! # Errors
+//!
+//! [`RigError`] names the handle. After an error of [`Rig::apply`] the pose and the state are as they were.
+
+mod error;
+mod foot;
+mod handle;
+mod joint_space;
+mod precedence;
+mod preferred;
+mod spec;
+
+pub use error::{HandleFault, RigError};
+pub use spec::{EffectorSpec, FootSpec, GoalSpec, HandleSolver, HandleSpec, RigSpec, Space, StartFrom};
+
+use alloc::{boxed::Box, string::String, sync::Arc, vec::Vec};
+
+use glam::Vec3;
+
+use crate::{
+    Goal, JointId, JointTransform, Placement, Pole, Pose, Report, Skeleton, SolveError, Workspace,
+    body::BodyRoles, option_type::option_type, solve::check,
+};
+use handle::{Failed, Handle, Scratch};
+
+option_type! {
+    /// A goal of a rig in one frame. The default asks for nothing.
+    RigGoal {
+        /// Position, rotation, pole, swivel and influences, in the goal's [`Space`]. Unset parts are the animation's.
+        goal, with_goal: Goal = Goal::NONE;
+        /// Roll of a foot in radians: positive lifts the heel, negative the toes.
+        roll, with_roll: f32 = 0.0;
+        /// Bank of a foot in radians, right-handed about its forward axis: positive lifts its left edge.
+        bank, with_bank: f32 = 0.0;
+        /// Turn of a foot about the ball in radians: positive turns the toes to the left.
+        pivot, with_pivot: f32 = 0.0;
+    }
+}
+
+impl RigGoal {
+    /// Whether it asks for nothing.
+    pub fn is_unset(&self) -> bool {
+        let Goal { position, rotation, pole, swivel, .. } = self.goal;
+        let turns = [swivel, self.roll, self.bank, self.pivot];
+        position.is_none() && rotation.is_none() && pole == Pole::Keep && turns == [0.0; 4]
+    }
+
+    fn check(&self) -> Result<(), SolveError> {
+        check::goal(&self.goal)?;
+        let angles = [("the roll", self.roll), ("the bank", self.bank), ("the pivot", self.pivot)];
+        angles
+            .into_iter()
+            .try_for_each(|(what, angle)| check::within(what, "finite", angle, f32::MIN, f32::MAX))
+    }
+}
+
+impl From<Goal> for RigGoal {
+    fn from(goal: Goal) -> Self {
+        Self { goal, ..Self::new() }
+    }
+}
+
+/// What is given to a rig in one frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct RigFrame<'a> {
+    /// Goals in the order of the rig's; empty (the default) for all unset.
+    pub goals: &'a [RigGoal],
+    /// Placement of the figure in the world, for goals in world space; the identity by default.
+    pub placement: Placement,
+    /// Time since the last frame in seconds, 0 or more.
+    pub dt: f32,
+}
+
+impl<'a> RigFrame<'a> {
+    /// A frame without goals, `dt` seconds after the last.
+    pub const fn new(dt: f32) -> Self {
+        Self { goals: &[], placement: Placement::IDENTITY, dt }
+    }
+
+    /// Sets [`goals`](Self::goals).
+    #[must_use]
+    pub const fn with_goals(self, goals: &'a [RigGoal]) -> Self {
+        Self { goals, ..self }
+    }
+
+    /// Sets [`placement`](Self::placement).
+    #[must_use]
+    pub const fn with_placement(self, placement: Placement) -> Self {
+        Self { placement, ..self }
+    }
+}
+
+/// How one handle went in a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[non_exhaustive]
+pub struct HandleReport {
+    /// Report of its solver. The residuals are those of the full goal, measured after influences. The default where it did
+    /// nothing. From preferred values, the branch never changes.
+    pub report: Report,
+    /// Whether a goal was set.
+    pub is_set: bool,
+    /// Share that its fade leaves of it: 0 off, 1 on.
+    pub fade: f32,
+    /// Shares of position and rotation that were applied, with the fade.
+    pub influence: [f32; 2],
+}
+
+impl HandleReport {
+    /// Whether it changed nothing: it is off, has no goal, or has no influence.
+    pub fn was_off(&self) -> bool {
+        self.influence == [0.0; 2]
+    }
+}
+
+/// Reports of a frame, one a handle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct RigReport<'a> {
+    /// Reports in the order of the handles.
+    pub handles: &'a [HandleReport],
+}
+
+/// The memory of one handle of one figure.
+#[derive(Clone, Debug, PartialEq, Default)]
+struct Memory {
+    on: bool,
+    /// Time that switching has taken, as a share of the fade.
+    faded: f32,
+    /// Whether `held` is the last frame's result.
+    holds: bool,
+    held: Vec<JointTransform>,
+}
+
+impl Memory {
+    fn copy_from(&mut self, other: &Self) {
+        (self.on, self.faded, self.holds) = (other.on, other.faded, other.holds);
+        self.held.clear();
+        self.held.extend_from_slice(&other.held);
+    }
+}
+
+/// What one figure remembers of a rig from frame to frame; made by [`Rig::state`].
+#[derive(Clone, Debug)]
+pub struct RigState {
+    memory: Vec<Memory>,
+    next: Vec<Memory>,
+    scratch: Vec<Scratch>,
+    tasks: Vec<RigGoal>,
+    set: Vec<bool>,
+    /// Transforms of all joints that the rig may move, as the animation has them.
+    animation: Vec<JointTransform>,
+    reports: Vec<HandleReport>,
+    /// Initial values of `on`.
+    on: Vec<bool>,
+}
+
+impl PartialEq for RigState {
+    /// Compares what counts as input; not scratch, and not the dead zones of looks.
+    fn eq(&self, other: &Self) -> bool {
+        self.memory == other.memory
+    }
+}
+
+impl RigState {
+    /// Switches a handle, by its index in the rig, on or off. It fades over its [duration](HandleSpec::fade). An index out of
+    /// range does nothing.
+    pub fn set_on(&mut self, handle: usize, on: bool) {
+        if let Some(memory) = self.memory.get_mut(handle) {
+            memory.on = on;
+        }
+    }
+
+    /// Whether a handle is switched on; false out of range.
+    pub fn is_on(&self, handle: usize) -> bool {
+        self.memory.get(handle).is_some_and(|m| m.on)
+    }
+
+    /// Forgets the last frame and completes every fade; which handles are on is kept. Call it after a teleport or a cut.
+    pub fn reset(&mut self) {
+        for memory in &mut self.memory {
+            (memory.faded, memory.holds) = (f32::from(memory.on), false);
+        }
+        self.scratch.iter_mut().for_each(Scratch::reset);
+    }
+
+    /// Switches every handle to where a fresh state has it, and forgets all.
+    pub fn restart(&mut self) {
+        for (memory, on) in self.memory.iter_mut().zip(&self.on) {
+            memory.on = *on;
+        }
+        self.reset();
+    }
+
+    /// The goals of the last frame in model space, in the order of the rig's; those of a full body that are relative to a joint
+    /// that it moves, in that joint's space.
+    pub fn goals(&self) -> &[RigGoal] {
+        &self.tasks
+    }
+}
+
+/// A goal of a handle as it was after a frame, to draw: positions in model space.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct HandleShape {
+    /// Colour of the handle, if it has one of its own.
+    pub color: Option<[u8; 3]>,
+    /// Positions of the chain's root and of the joint that the goal moves.
+    pub line: [Vec3; 2],
+    /// Position of the goal, where it has one.
+    pub goal: Option<Vec3>,
+    /// Position of the pole, where it has one; a direction counts from the root.
+    pub pole: Option<Vec3>,
+    /// Position of the chain's middle joint, whose direction from the line is the swivel.
+    pub bend: Vec3,
+}
+
+/// A rig of a figure: its handles, checked and built.
+///
+/// See [the module](self).
+#[derive(Clone)]
+pub struct Rig {
+    skeleton: Arc<Skeleton>,
+    handles: Arc<[Handle]>,
+    /// Joints that the handles may move, in the skeleton's order.
+    moved: Vec<JointId>,
+    goals: usize,
+}
+
+impl Rig {
+    /// Builds the rig of a figure. `bind` is its bind pose; `body` its roles, where they are known: they give the direction in
+    /// which it faces and the bends of its knees and elbows.
+    ///
+    /// # Errors
+    ///
+    /// [`RigError::Handle`] for the first handle that cannot be made.
+    pub fn new(bind: &Pose, body: Option<&BodyRoles>, spec: &RigSpec) -> Result<Self, RigError> {
+        let mut bind = bind.clone();
+        bind.update();
+        let skeleton = bind.skeleton().clone();
+        let human = body.map_or(Vec::new(), |body| preferred::human_bends(&bind, body));
+        let mut handles: Vec<Handle> = Vec::with_capacity(spec.handles.len());
+        let mut first = 0;
+        for (index, one) in spec.handles.iter().enumerate() {
+            let refuse = |fault| RigError::Handle { handle: one.name.clone(), index, fault: Box::new(fault) };
+            if one.name.is_empty() {
+                return Err(refuse(HandleFault::NoName));
+            }
+            if handles.iter().any(|h| h.name == one.name) {
+                return Err(refuse(HandleFault::SameName));
+            }
+            let handle = Handle::new(&bind, body, &human, one, first).map_err(refuse)?;
+            first += handle.sources.len();
+            handles.push(handle);
+        }
+        for (index, handle) in handles.iter().enumerate() {
+            for joint in handle.follows() {
+                let moves = |m: &Handle| m.joints.iter().copied().find(|&by| skeleton.is_below(joint, by));
+                if let Some((mover, by)) = handles[index..].iter().find_map(|m| Some((m, moves(m)?))) {
+                    let name = |j| String::from(skeleton.name(j));
+                    let (joint, by, mover) = (name(joint), name(by), mover.name.clone());
+                    let fault = Box::new(HandleFault::Cycle { joint, mover, by });
+                    return Err(RigError::Handle { handle: handle.name.clone(), index, fault });
+                }
+            }
+        }
+        let mut moved: Vec<JointId> = handles.iter().flat_map(|h| h.joints.iter().copied()).collect();
+        moved.sort_unstable_by_key(|j| j.index());
+        moved.dedup();
+        Ok(Self { skeleton, handles: handles.into(), moved, goals: first })
+    }
+
+    /// Number of handles.
+    pub fn len(&self) -> usize {
+        self.handles.len()
+    }
+
+    /// Whether there is no handle.
+    pub fn is_empty(&self) -> bool {
+        self.handles.is_empty()
+    }
+
+    /// Names of the handles, in order.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.handles.iter().map(|h| h.name.as_str())
+    }
+
+    /// Index of the handle with this name.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.handles.iter().position(|h| h.name == name)
+    }
+
+    /// Index of the goal of a handle, or of its effector at this joint.
+    pub fn find_goal(&self, handle: &str, effector: Option<JointId>) -> Option<usize> {
+        let handle = &self.handles[self.find(handle)?];
+        match effector {
+            None => Some(handle.first),
+            Some(joint) => Some(handle.first + handle.sources.iter().position(|s| s.joint == joint)?),
+        }
+    }
+
+    /// Number of goals.
+    pub fn goal_count(&self) -> usize {
+        self.goals
+    }
+
+    /// Joints that the handles may move, in the skeleton's order.
+    pub fn joints(&self) -> &[JointId] {
+        &self.moved
+    }
+
+    /// Solver of a handle. Panics if the index is out of range.
+    pub fn solver(&self, handle: usize) -> HandleSolver {
+        self.handles[handle].solver
+    }
+
+    /// A fresh state for one figure.
+    pub fn state(&self) -> RigState {
+        let on: Vec<bool> = self.handles.iter().map(|h| h.on).collect();
+        let memory = |h: &Handle| Memory {
+            on: h.on,
+            faded: f32::from(h.on),
+            holds: false,
+            held: h.joints.iter().map(|&j| *self.skeleton.rest(j)).collect(),
+        };
+        let memory: Vec<_> = self.handles.iter().map(memory).collect();
+        RigState {
+            next: memory.clone(),
+            memory,
+            scratch: self.handles.iter().map(Handle::scratch).collect(),
+            tasks: alloc::vec![RigGoal::new(); self.goals],
+            set: alloc::vec![false; self.goals],
+            animation: Vec::with_capacity(self.moved.len()),
+            reports: alloc::vec![HandleReport::default(); self.handles.len()],
+            on,
+        }
+    }
+
+    /// Reserves memory in a workspace, so that the first frame with it does not allocate either.
+    pub fn reserve(&self, workspace: &mut Workspace) {
+        self.handles.iter().for_each(|handle| handle.reserve(workspace));
+    }
+
+    /// Solves the handles in order, on the animation's pose. Updates the pose.
+    ///
+    /// # Errors
+    ///
+    /// The pose or the state belongs to another rig, the number of goals is another, the frame time is invalid, or a goal, a
+    /// setting of a goal or a frame of the pose is: [`RigError`]. The pose and the state then stay as they were.
+    pub fn apply<'s>(
+        &self,
+        state: &'s mut RigState,
+        workspace: &mut Workspace,
+        pose: &mut Pose,
+        frame: &RigFrame<'_>,
+    ) -> Result<RigReport<'s>, RigError> {
+        self.check(state, pose, frame)?;
+        state.animation.clear();
+        state.animation.extend(self.moved.iter().map(|&j| *pose.local(j)));
+        for (next, memory) in state.next.iter_mut().zip(&state.memory) {
+            next.copy_from(memory);
+        }
+        pose.update();
+        if let Err(error) = self.run(state, workspace, pose, frame) {
+            for (&j, &local) in self.moved.iter().zip(&state.animation) {
+                pose.set_local(j, local);
+            }
+            return Err(error);
+        }
+        core::mem::swap(&mut state.memory, &mut state.next);
+        Ok(RigReport { handles: &state.reports })
+    }
+
+    fn check(&self, state: &RigState, pose: &Pose, frame: &RigFrame<'_>) -> Result<(), RigError> {
+        let skeleton = pose.skeleton();
+        if !Arc::ptr_eq(skeleton, &self.skeleton) && **skeleton != *self.skeleton {
+            return Err(RigError::OtherSkeleton { given: skeleton.len(), wanted: self.skeleton.len() });
+        }
+        let same = |(m, h): (&Memory, &Handle)| m.held.len() == h.joints.len();
+        let fits = state.tasks.len() == self.goals && state.memory.iter().zip(&*self.handles).all(same);
+        if state.memory.len() != self.handles.len() || !fits {
+            return Err(RigError::OtherState { given: state.memory.len(), wanted: self.handles.len() });
+        }
+        if !frame.goals.is_empty() && frame.goals.len() != self.goals {
+            return Err(RigError::GoalCount { given: frame.goals.len(), wanted: self.goals });
+        }
+        if !(0.0..=f32::MAX).contains(&frame.dt) {
+            return Err(RigError::FrameTime(frame.dt));
+        }
+        for handle in &*self.handles {
+            let error = |error| RigError::Solve { handle: handle.name.clone(), error };
+            let given = frame.goals.get(handle.first..).unwrap_or_default();
+            for goal in given.iter().take(handle.sources.len()) {
+                goal.check().map_err(error)?;
+                if let Some(what) = handle.unused(goal) {
+                    let (handle, solver) = (handle.name.clone(), handle.solver);
+                    return Err(RigError::Unused { handle, solver, what });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn run(
+        &self,
+        state: &mut RigState,
+        workspace: &mut Workspace,
+        pose: &mut Pose,
+        frame: &RigFrame<'_>,
+    ) -> Result<(), RigError> {
+        let RigState { next, scratch, tasks, set, animation, reports, .. } = state;
+        // At no time, nothing moves against damping: each step is infinitely short.
+        let pace = if frame.dt > 0.0 { precedence::STEP / frame.dt } else { f32::MAX };
+        for (n, handle) in self.handles.iter().enumerate() {
+            let (memory, scratch) = (&mut next[n], &mut scratch[n]);
+            let to = f32::from(memory.on);
+            let step = if handle.fade > 0.0 { frame.dt / handle.fade } else { 1.0 };
+            memory.faded += (to - memory.faded).clamp(-step, step);
+            let t = memory.faded;
+            let fade = t * t * (3.0 - 2.0 * t);
+            let goals = handle.first..handle.first + handle.sources.len();
+            for (k, at) in goals.clone().enumerate() {
+                tasks[at] = handle.resolve(k, frame.goals.get(at), &frame.placement, pose);
+                set[at] = !tasks[at].is_unset() || handle.is_always_set();
+            }
+            let (tasks, set) = (&tasks[goals.clone()], &set[goals]);
+            let own = match handle.is_whole() {
+                true => [1.0; 2],
+                false => [tasks[0].goal.position_influence, tasks[0].goal.rotation_influence],
+            };
+            let is_set = set.contains(&true);
+            let applied = if is_set { [0, 1].map(|k| handle.influence[k] * own[k] * fade) } else { [0.0; 2] };
+            reports[n] = HandleReport { report: Report::default(), is_set, fade, influence: applied };
+            if applied == [0.0; 2] {
+                memory.holds = false;
+                continue;
+            }
+            let held = (memory.holds, memory.held.as_mut_slice());
+            let tip = handle.chain.tip();
+            let before = self.moved.binary_search_by_key(&tip.index(), |j| j.index()).ok();
+            let before = before.and_then(|at| animation.get(at).copied());
+            let solved = handle.solve(tasks, set, applied, held, before, scratch, workspace, pose, pace);
+            reports[n].report = solved.map_err(|failed| {
+                let handle = handle.name.clone();
+                match failed {
+                    Failed::Solve(error) => RigError::Solve { handle, error },
+                    Failed::JointSpace(error) => RigError::JointSpace { handle, error: Box::new(error) },
+                    Failed::Curve(error) => RigError::Curve { handle, error },
+                }
+            })?;
+            memory.holds = handle.from == StartFrom::Last;
+        }
+        Ok(())
+    }
+
+    /// One shape for each goal, in the order of the goals, to draw after [`apply`](Self::apply).
+    pub fn shapes<'a>(
+        &'a self,
+        state: &'a RigState,
+        pose: &'a Pose,
+    ) -> impl Iterator<Item = HandleShape> + 'a {
+        let goals = self
+            .handles
+            .iter()
+            .zip(&state.reports)
+            .flat_map(|(h, r)| (0..h.sources.len()).map(move |n| (h, r, n)));
+        goals.map(move |(handle, report, n)| {
+            let (joints, at) = (handle.chain.joints(), handle.first + n);
+            let set = report.is_set && state.set.get(at).copied().unwrap_or_default();
+            let task = state.tasks.get(at).filter(|_| set).map(|t| handle.in_model(n, t.goal, pose));
+            let (task, root) = (task.unwrap_or_default(), pose.position(joints[0]));
+            HandleShape {
+                color: handle.color,
+                line: [root, pose.position(handle.sources[n].joint)],
+                goal: task.position,
+                pole: match task.pole {
+                    Pole::Point(p) => Some(p),
+                    Pole::Direction(d) => Some(root + d),
+                    Pole::Keep => None,
+                },
+                bend: pose.position(joints[joints.len() / 2]),
+            }
+        })
+    }
+}

@@ -1,0 +1,131 @@
+//! Preferred poses of chains, and the offsets of what follows joints at bind.
+
+use alloc::vec::Vec;
+
+use glam::{Quat, Vec3};
+
+use crate::{
+    Chain, JointId, JointTransform, Pose,
+    body::{BodyRoles, HumanLimits, Role, Side},
+    joint::{Attributes, Limits},
+    math,
+};
+
+/// Sine of a joint's bend above which the bind pose defines its plane: one degree, as for a
+/// [`TwoBone`](crate::solve::TwoBone).
+const BENT: f32 = 0.0175;
+
+/// Bend in radians that a straight chain starts with, spread over its inner joints. Its size does not matter for a limb; a
+/// longer chain starts near straight, and far enough from it to keep its plane.
+const BEND: f32 = 0.5;
+
+/// Knees and elbows of a figure, as human limits have them.
+pub(super) fn human_bends(bind: &Pose, body: &BodyRoles) -> Vec<(JointId, Quat)> {
+    let human = HumanLimits::of(bind, body);
+    let bends: Vec<JointId> = Side::BOTH
+        .iter()
+        .flat_map(|&side| [Role::Shin(side), Role::Forearm(side)])
+        .filter_map(|role| body.joint(role))
+        .collect();
+    let skeleton = bind.skeleton();
+    let of = |(j, joint): &(JointId, crate::joint::Joint)| {
+        let preferred = Limits::new(joint, skeleton.rest(*j)).preferred()?;
+        bends.contains(j).then_some((*j, preferred))
+    };
+    human.joints().iter().filter_map(of).collect()
+}
+
+/// The directions of the bones above and below an inner joint of a chain, and the axis of its bend (of the length of its
+/// sine), in a pose.
+fn bend(pose: &Pose, chain: &Chain, n: usize) -> Vec3 {
+    let at = |n: usize| pose.position(chain.joints()[n]);
+    let u = (at(n) - at(n - 1)).normalize_or_zero();
+    let v = (at(n + 1) - at(n)).normalize_or_zero();
+    u.cross(v)
+}
+
+/// The pose `bind` with a chain in its preferred values: each joint's own; else a knee's or an elbow's, where the bind pose is
+/// straight or bends to the other side; else the bind pose. A chain that is straight then is bent towards `pole`, a direction
+/// in model space.
+pub(super) fn pose(bind: &Pose, chain: &Chain, human: &[(JointId, Quat)], pole: Option<Vec3>) -> Pose {
+    let mut pose = bind.clone();
+    let (skeleton, joints) = (bind.skeleton().clone(), chain.joints());
+    for (n, &j) in joints.iter().enumerate() {
+        let limits = skeleton.limits(j);
+        let inner = n > 0 && n + 1 < joints.len();
+        if let Some(own) = limits.preferred() {
+            pose.set_rotation(j, own);
+        } else if let Some((_, bent)) = human.iter().find(|(of, _)| inner && *of == j) {
+            let was = bend(bind, chain, n);
+            let mut other = bind.clone();
+            other.set_rotation(j, *bent);
+            other.update();
+            if was.length() < BENT || was.dot(bend(&other, chain, n)) < 0.0 {
+                pose.set_rotation(j, limits.clamp(*bent));
+            }
+        }
+        for axis in 0..3 {
+            if let Some(value) = limits.slide_preferred(axis) {
+                let local = pose.local(j).translation;
+                pose.set_translation(j, limits.slide_to(local, local, axis, value));
+            }
+        }
+    }
+    pose.update();
+    let inner = 1..joints.len().saturating_sub(1);
+    let straight = inner.clone().all(|n| bend(&pose, chain, n).length() < BENT);
+    let free = |n: &usize| skeleton.joint(joints[*n]).attributes() == Attributes::NONE;
+    let count = inner.clone().filter(free).count();
+    let (line, _) = chain.line_and_bend(&pose);
+    if let Some(line) = line.try_normalize().filter(|_| straight && count > 0) {
+        let towards = pole.filter(|p| p.cross(line).length() > 1e-3 * p.length());
+        let towards = towards.unwrap_or(if line.z.abs() < 0.9 { Vec3::Z } else { Vec3::Y });
+        // Inner joints turn back what the root's arc to the goal turns forth.
+        let axis = math::perpendicular(line, towards).cross(line);
+        let by = math::axis_angle(axis, BEND / count as f32);
+        for n in inner.filter(free) {
+            pose.turn(joints[n], by);
+        }
+        pose.update();
+    }
+    pose
+}
+
+/// Turns the root of a chain by the least turn that takes its end into the direction of `to`.
+pub(super) fn carry(pose: &mut Pose, chain: &Chain, to: Vec3) {
+    let (line, bend) = chain.line_and_bend(pose);
+    let goal = to - pose.position(chain.root());
+    if let (Some(line), Some(goal)) = (line.try_normalize(), goal.try_normalize()) {
+        let root = chain.root();
+        pose.turn(root, math::shortest_arc(line, goal, line.cross(bend)));
+        let limits = pose.skeleton().limits(root);
+        if !limits.turns_freely() {
+            let within = limits.clamp(pose.local(root).rotation);
+            pose.set_rotation(root, within);
+        }
+        pose.update();
+    }
+}
+
+/// The angle about the line from the root to the end of a chain at bind, from the pole's direction to that of the chain's
+/// preferred bend. 0 where either has none.
+pub(super) fn swivel(bind: &Pose, preferred: &Pose, chain: &Chain, pole: Vec3) -> f32 {
+    let mut pose = preferred.clone();
+    carry(&mut pose, chain, chain.end(bind));
+    let (line, bend) = chain.line_and_bend(&pose);
+    let Some(axis) = line.try_normalize() else { return 0.0 };
+    let pole = pole - pose.position(chain.root());
+    let [from, to] = [pole, bend].map(|v| v - axis * v.dot(axis));
+    let small = |v: Vec3| v.length() <= 1e-4 * line.length();
+    if small(from) || small(to) { 0.0 } else { math::atan2(axis.dot(from.cross(to)), from.dot(to)) }
+}
+
+/// The local transform that a handle resets a joint to: the preferred rotation, and the translation where it slides.
+pub(super) fn reset(pose: &mut Pose, joint: JointId, to: &JointTransform, moves: bool) {
+    if pose.local(joint).rotation != to.rotation {
+        pose.set_rotation(joint, to.rotation);
+    }
+    if moves && pose.local(joint).translation != to.translation {
+        pose.set_translation(joint, to.translation);
+    }
+}

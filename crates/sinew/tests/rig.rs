@@ -13,7 +13,7 @@ use sinew::{
         EffectorSpec, GoalSpec, HandleFault, HandleSolver, HandleSpec, Rig, RigError, RigFrame, RigGoal,
         RigSpec, RigState, Space, StartFrom,
     },
-    solve::IterativeOptions,
+    solve::{IterativeOptions, LimbOptions, TwoBone},
 };
 
 const DT: f32 = 1.0 / 30.0;
@@ -432,6 +432,52 @@ fn a_bound_pole_and_goal_change_nothing_at_bind() {
         axis.dot(b.cross(a)).atan2(a.dot(b))
     };
     assert!((swivel(&pose) - swivel(&rest)).abs() < 1e-3, "{} {}", swivel(&pose), swivel(&rest));
+}
+
+#[test]
+fn a_pole_in_the_bend_plane_at_bind_adds_no_swivel() {
+    // Controls are placed in the bend plane, up to the rounding of positions.
+    for n in 0..50 {
+        let f = n as f32;
+        let mut b = Skeleton::builder();
+        let turned = |x, y, z, angle| JointTransform {
+            rotation: math::axis_angle(Vec3::new(0.36, 0.48, 0.8), angle),
+            ..JointTransform::from_translation(Vec3::new(x, y, z))
+        };
+        let root = b.add("root", None, turned(0.3, 1.1, -0.2, 0.7 + f));
+        let upper = b.add("upper", Some(root), turned(0.2, 0.1, 0.03, 0.9 * f));
+        let fore = b.add("fore", Some(upper), turned(0.02, 0.24, 0.01, 0.11));
+        let hand = b.add("hand", Some(fore), turned(0.01, 0.26, -0.02, 0.3));
+        let (skeleton, ids) = b.build().unwrap();
+        let skeleton = Arc::new(skeleton);
+        let rest = Pose::rest(&skeleton);
+        let at = places(&rest).into_iter().map(|(at, _)| at).collect::<Vec<_>>();
+        let line = (at[hand] - at[upper]).normalize();
+        let pole =
+            at[upper] + (at[fore] - at[upper]).reject_from_normalized(line).normalize() * 0.6 + line * 0.3;
+        // The control is another root, where the plane has it.
+        let mut b = Skeleton::builder();
+        for j in skeleton.joints() {
+            b.add(skeleton.name(j), skeleton.parent(j).map(|p| p.index()), *skeleton.rest(j));
+        }
+        b.add("control", None, JointTransform::from_translation(pole.as_vec3()));
+        let rest = Pose::rest(&Arc::new(b.build().unwrap().0));
+        let spec = HandleSpec {
+            pole: Some(find(&rest, "control")),
+            ..handle(&rest, HandleSolver::TwoBone, StartFrom::Preferred, "upper", "hand")
+        };
+        let goal = Goal::position((at[upper] + DVec3::new(0.2, 0.1, 0.25)).as_vec3());
+        let mut pose = rest.clone();
+        let goals = [RigGoal::from(goal)];
+        let frame = RigFrame::new(DT).with_goals(&goals);
+        let rig = rig(&rest, vec![spec]);
+        rig.apply(&mut rig.state(), &mut Workspace::new(), &mut pose, &frame).unwrap();
+        let limb = TwoBone::new(rest.skeleton(), ids[upper], ids[fore], ids[hand]).unwrap();
+        let mut bare = rest.clone();
+        let goal = goal.with_pole(Pole::Point(pole.as_vec3()));
+        limb.solve(&mut bare, &goal, &LimbOptions::new()).unwrap();
+        assert_eq!(bits(&pose), bits(&bare), "{n}");
+    }
 }
 
 #[test]

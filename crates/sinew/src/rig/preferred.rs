@@ -19,6 +19,10 @@ const BENT: f32 = 0.0175;
 /// longer chain starts near straight, and far enough from it to keep its plane.
 const BEND: f32 = 0.5;
 
+/// Rounding of the distance of a position from a plane through others, as a share of their extent: 3e-7 for each of the two
+/// positions, as for a [`TwoBone`](crate::solve::TwoBone).
+const ROUNDING: f32 = 6e-7;
+
 /// Knees and elbows of a figure, as human limits have them.
 pub(super) fn human_bends(bind: &Pose, body: &BodyRoles) -> Vec<(JointId, Quat)> {
     let human = HumanLimits::of(bind, body);
@@ -108,16 +112,23 @@ pub(super) fn carry(pose: &mut Pose, chain: &Chain, to: Vec3) {
 }
 
 /// The angle about the line from the root to the end of a chain at bind, from the pole's direction to that of the chain's
-/// preferred bend. 0 where either has none.
+/// preferred bend. 0 where either has none, and where the positions are too rounded to tell it from 0: a pole in the bend plane
+/// then stays there, and the limb keeps its fast path.
 pub(super) fn swivel(bind: &Pose, preferred: &Pose, chain: &Chain, pole: Vec3) -> f32 {
     let mut pose = preferred.clone();
     carry(&mut pose, chain, chain.end(bind));
     let (line, bend) = chain.line_and_bend(&pose);
     let Some(axis) = line.try_normalize() else { return 0.0 };
+    let extent = pole.abs().max_element();
     let pole = pole - pose.position(chain.root());
     let [from, to] = [pole, bend].map(|v| v - axis * v.dot(axis));
     let small = |v: Vec3| v.length() <= 1e-4 * line.length();
-    if small(from) || small(to) { 0.0 } else { math::atan2(axis.dot(from.cross(to)), from.dot(to)) }
+    if small(from) || small(to) {
+        return 0.0;
+    }
+    let angle = math::atan2(axis.dot(from.cross(to)), from.dot(to));
+    let uncertain = ROUNDING * bind.extent(chain.tip()).max(extent);
+    if angle.abs() * from.length().min(to.length()) <= uncertain { 0.0 } else { angle }
 }
 
 /// The local transform that a handle resets a joint to: the preferred rotation, and the translation where it slides.

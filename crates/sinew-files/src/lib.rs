@@ -1,4 +1,4 @@
-//! File formats for Sinew: reads and writes glTF, GLB, VRM and BVH, and reads URDF and ground meshes.
+//! File formats for Sinew: reads and writes glTF, GLB, VRM and BVH, and reads URDF, ground meshes and rig files.
 //!
 //! This crate knows nothing of solvers. It turns bytes into a [`Model`] (skeleton, clips, declared roles, skin) and clips
 //! back into bytes. Units and axes are converted here and nowhere else.
@@ -17,6 +17,8 @@ pub mod build;
 pub mod bvh;
 pub mod gltf;
 pub mod ground;
+#[cfg(feature = "rig")]
+pub mod rig;
 pub mod sample;
 pub mod urdf;
 

@@ -1,0 +1,596 @@
+//! Rig files: TOML in, a checked [`Rig`] out. Needs the feature `rig`.
+//!
+//! ```
+//! use sinew_files::{rig, sample};
+//! let model = sample::mannequin()?;
+//! let text = r#"
+//! rig = 1
+//! [[handle]]
+//! name = "left leg"
+//! solver = "two-bone"
+//! from = "preferred"
+//! chain = ["LeftUpLeg", "LeftFoot"]
+//! fade = 0.2
+//! "#;
+//! let rig = rig::read(text, "walk.toml".as_ref(), &model.bind_pose(), None)?;
+//! assert_eq!(rig.names().collect::<Vec<_>>(), ["left leg"]);
+//!
+//! let error = rig::read(&text.replace("solver", "solvr"), "walk.toml".as_ref(), &model.bind_pose(), None).err().unwrap();
+//! assert_eq!(error.to_string(), "walk.toml:5: a handle has no setting `solvr`; did you mean `solver`?");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # The format
+//!
+//! `rig = 1` is the version. Each `[[handle]]` is a [`HandleSpec`], in the order of solving. Lengths are in metres, angles in
+//! radians, times in seconds. Joints are named as in the rest of the project: by name, by path (`hips/thigh.L`) or by `#index`.
+//!
+//! | setting | value | default |
+//! |---|---|---|
+//! | `name` | text, unique | needed |
+//! | `chain` | `[root, tip]`; `[joint]` for `aim` | needed |
+//! | `solver` | `auto`, `two-bone`, `follow`, `ccd`, `fabrik`, `dls`, `spline`, `look-at`, `full-body`, `aim`, `joint-space`, `foot`, `twist` | `auto` |
+//! | `from` | `pose`, `preferred`, `last` | `pose` |
+//! | `goal` | `{ node = joint, rotation = false, space = "model" }`; `space` is `"model"`, `"world"` or `{ joint = joint }` | given by the program, in model space |
+//! | `pole` | `{ node = joint }` | given by the program, or none |
+//! | `influence`, `position_influence`, `rotation_influence` | 0 to 1; the first sets both others | 1 |
+//! | `on` | `true`, `false` | `true` |
+//! | `fade` | seconds | 0 |
+//! | `color` | `"#rrggbb"` | that of goals |
+//! | `axis` | `[x, y, z]`, in the tip's local space | the figure's front |
+//! | `effectors` | list of `{ joint, goal, weight, position_weight, rotation_weight, priority }` | needed by `full-body` and `spline` |
+//! | `foot` | `{ toes, heel, ball, tip, break_angle }`; heel and ball in the ankle's local space, tip in that of the toes | a person's proportions |
+//! | `soft`, `max_turn`, `max_iterations`, `max_restarts`, `position_tolerance`, `rotation_tolerance` | see [`IterativeOptions`](sinew::solve::IterativeOptions) | its defaults |
+//!
+//! The tables `[humanoid]`, `[creature]` and `[goal."name"]` are reserved, and refused for now.
+
+use std::path::Path;
+
+use sinew::{
+    JointId, Pose, Skeleton,
+    body::BodyRoles,
+    glam::Vec3,
+    ground::plant::Sole,
+    rig::{
+        EffectorSpec, FootSpec, GoalSpec, HandleFault, HandleSolver, HandleSpec, Rig, RigError, RigSpec,
+        Space, StartFrom,
+    },
+    solve::Tolerance,
+};
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue},
+};
+
+use crate::{FileError, shorten};
+
+/// Largest size of a rig file in bytes, and largest number of its handles: far more than anyone writes, and little work.
+const MAX_SIZE: usize = 1 << 20;
+const MAX_HANDLES: usize = 1000;
+
+/// Largest number of names that a message suggests.
+const MAX_NEAR: usize = 4;
+
+type Value<'i> = Spanned<DeValue<'i>>;
+
+/// Settings of a handle.
+const HANDLE: [&str; 21] = [
+    "name",
+    "chain",
+    "solver",
+    "from",
+    "goal",
+    "pole",
+    "influence",
+    "position_influence",
+    "rotation_influence",
+    "on",
+    "fade",
+    "color",
+    "axis",
+    "effectors",
+    "foot",
+    "soft",
+    "max_turn",
+    "max_iterations",
+    "max_restarts",
+    "position_tolerance",
+    "rotation_tolerance",
+];
+
+/// Reads a rig file for the figure with this bind pose, and builds its rig. `path` is for errors; `body` are the figure's
+/// roles, where they are known.
+///
+/// # Errors
+///
+/// [`FileError::Line`]: the line, what was given, what is allowed, and near matches for names.
+pub fn read(text: &str, path: &Path, bind: &Pose, body: Option<&BodyRoles>) -> Result<Rig, FileError> {
+    let read = Reader { text, path, skeleton: bind.skeleton() };
+    let (spec, lines) = read.rig()?;
+    Rig::new(bind, body, &spec).map_err(|error| match error {
+        RigError::Handle { handle, index, fault } => {
+            let lines = &lines[index];
+            let setting = setting_of(&fault);
+            let at =
+                lines.settings.iter().find(|(key, _)| *key == setting).map_or(lines.handle, |(_, at)| *at);
+            read.line(at, format!("handle `{}`: {fault}", shorten(&handle)))
+        }
+        other => read.line(0, other.to_string()),
+    })
+}
+
+/// Reads a rig file as plain data, as [`read`] does; [`Rig::new`] checks what depends on joints and solvers.
+///
+/// # Errors
+///
+/// As [`read`].
+pub fn parse(text: &str, path: &Path, skeleton: &Skeleton) -> Result<RigSpec, FileError> {
+    Ok(Reader { text, path, skeleton }.rig()?.0)
+}
+
+/// The setting that a fault is about.
+fn setting_of(fault: &HandleFault) -> &'static str {
+    match fault {
+        HandleFault::NoName | HandleFault::SameName => "name",
+        HandleFault::Chain(_) => "chain",
+        HandleFault::NeedsLast { .. } | HandleFault::Start { .. } => "from",
+        HandleFault::Cycle { .. } | HandleFault::Flat { .. } => "goal",
+        HandleFault::FullBody(_) | HandleFault::Curve(_) => "effectors",
+        HandleFault::NotBelow { .. } => "foot",
+        HandleFault::OutOfRange { what, .. } => match *what {
+            "the position influence" => "position_influence",
+            "the rotation influence" => "rotation_influence",
+            "the break angle" => "foot",
+            _ => "fade",
+        },
+        HandleFault::Setting { rule, .. } => {
+            let of = |key: &&&str| rule.split([' ', ',']).any(|word| word == **key);
+            ["pole", "axis", "effectors", "sole", "chain"].iter().find(of).map_or(
+                "solver",
+                |key| match *key {
+                    "sole" => "foot",
+                    key => key,
+                },
+            )
+        }
+        _ => "solver",
+    }
+}
+
+/// Offsets of a handle and of its settings in the text.
+struct Lines {
+    handle: usize,
+    settings: Vec<(String, usize)>,
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    path: &'a Path,
+    skeleton: &'a Skeleton,
+}
+
+/// A table and what it is in messages.
+struct Table<'t, 'i> {
+    what: &'static str,
+    entries: &'t DeTable<'i>,
+    at: usize,
+}
+
+impl<'t, 'i> Table<'t, 'i> {
+    fn get(&self, key: &str) -> Option<&'t Value<'i>> {
+        self.entries.iter().find(|(k, _)| k.get_ref() == key).map(|(_, v)| v)
+    }
+}
+
+impl Reader<'_> {
+    /// An error at an offset in the text.
+    fn line(&self, at: usize, what: impl Into<String>) -> FileError {
+        let before = &self.text.as_bytes()[..at.min(self.text.len())];
+        let line = 1 + before.iter().filter(|&&b| b == b'\n').count();
+        FileError::Line { path: self.path.into(), line, what: what.into() }
+    }
+
+    fn at(&self, value: &Value, what: impl Into<String>) -> FileError {
+        self.line(value.span().start, what)
+    }
+
+    fn rig(&self) -> Result<(RigSpec, Vec<Lines>), FileError> {
+        if self.text.len() > MAX_SIZE {
+            let what = format!("a rig file has at most {MAX_SIZE} bytes, not {}", self.text.len());
+            return Err(self.line(0, what));
+        }
+        let document = DeTable::parse(self.text)
+            .map_err(|e| self.line(e.span().map_or(0, |s| s.start), e.message().replace('\n', "; ")))?;
+        let all = Table { what: "a rig file", entries: document.get_ref(), at: 0 };
+        for (key, value) in all.entries {
+            let reserved = ["humanoid", "creature", "goal"];
+            if reserved.contains(&key.get_ref().as_ref()) {
+                let what = format!("`[{}]` is reserved, and not yet read", key.get_ref());
+                return Err(self.line(key.span().start.min(value.span().start), what));
+            }
+        }
+        self.only(&all, &["rig", "handle"])?;
+        match all.get("rig") {
+            None => return Err(self.line(0, "it must begin with its version, `rig = 1`")),
+            Some(version) if !matches!(version.get_ref(), DeValue::Integer(i) if i.as_str() == "1") => {
+                return Err(
+                    self.at(version, format!("the version must be `rig = 1`, not {}", shown(version)))
+                );
+            }
+            Some(_) => {}
+        }
+        let Some(handles) = all.get("handle") else { return Ok((RigSpec::default(), Vec::new())) };
+        let handles = self.list(handles, "`handle`", "`[[handle]]` tables")?;
+        if let Some(first) = handles.get(MAX_HANDLES) {
+            return Err(self.at(first, format!("a rig has at most {MAX_HANDLES} handles")));
+        }
+        let (mut spec, mut lines) = (RigSpec::default(), Vec::new());
+        for handle in handles {
+            let table = self.table(handle, "a handle")?;
+            let settings = table.entries.iter().map(|(k, _)| (k.get_ref().to_string(), k.span().start));
+            lines.push(Lines { handle: table.at, settings: settings.collect() });
+            spec.handles.push(self.handle(&table)?);
+        }
+        Ok((spec, lines))
+    }
+
+    fn handle(&self, table: &Table) -> Result<HandleSpec, FileError> {
+        if let Some(weight) = table.get("weight") {
+            return Err(self.at(weight, "a weight counts among goals that compete: set it in `effectors`"));
+        }
+        self.only(table, &HANDLE)?;
+        let needed =
+            |key| table.get(key).ok_or_else(|| self.line(table.at, format!("a handle needs `{key}`")));
+        let name = self.string(needed("name")?, "the name")?;
+        let chain = needed("chain")?;
+        let ends = self.list(chain, "the chain", "`[root, tip]`")?;
+        let (root, tip) = match ends {
+            [one] => (one, one),
+            [root, tip] => (root, tip),
+            _ => {
+                return Err(
+                    self.at(chain, format!("the chain must be `[root, tip]`, not {} joints", ends.len()))
+                );
+            }
+        };
+        let (root, tip) = (self.joint(root)?, self.joint(tip)?);
+        if !self.skeleton.is_below(tip, root) && self.skeleton.is_below(root, tip) {
+            let name = |j| shorten(self.skeleton.name(j));
+            let (root, tip) = (name(root), name(tip));
+            let what = format!(
+                "the chain goes the wrong way: `{root}` hangs below `{tip}`; write [\"{tip}\", \"{root}\"]"
+            );
+            return Err(self.at(chain, what));
+        }
+        let mut spec = HandleSpec::new(name, root, tip);
+        if let Some(value) = table.get("solver") {
+            spec.solver = self.choice(value, "solver", HandleSolver::ALL, HandleSolver::name)?;
+        }
+        if let Some(value) = table.get("from") {
+            spec.from = self.choice(value, "start", StartFrom::ALL, StartFrom::name)?;
+        }
+        if let Some(value) = table.get("goal") {
+            spec.goal = self.goal(value)?;
+        }
+        if let Some(value) = table.get("pole") {
+            let pole = self.table(value, "a pole")?;
+            self.only(&pole, &["node"])?;
+            spec.pole = pole.get("node").map(|j| self.joint(j)).transpose()?;
+        }
+        if let Some(value) = table.get("influence") {
+            spec.position_influence = self.within(value, "influence", 0.0, 1.0)?;
+            spec.rotation_influence = spec.position_influence;
+        }
+        let number = |key, max, to: &mut f32| -> Result<(), FileError> {
+            if let Some(value) = table.get(key) {
+                *to = self.within(value, key, 0.0, max)?;
+            }
+            Ok(())
+        };
+        number("position_influence", 1.0, &mut spec.position_influence)?;
+        number("rotation_influence", 1.0, &mut spec.rotation_influence)?;
+        number("fade", f32::MAX, &mut spec.fade)?;
+        number("soft", 1.0, &mut spec.options.soft)?;
+        number("max_turn", f32::MAX, &mut spec.options.max_turn)?;
+        number("rotation_tolerance", f32::MAX, &mut spec.options.rotation_tolerance)?;
+        if let Some(value) = table.get("position_tolerance") {
+            spec.options.position_tolerance =
+                Tolerance::Metres(self.within(value, "position_tolerance", 0.0, f32::MAX)?);
+        }
+        spec.options.max_iterations = self.count(table, "max_iterations")?;
+        spec.options.max_restarts = self.count(table, "max_restarts")?;
+        if let Some(value) = table.get("on") {
+            spec.on = self.boolean(value, "`on`")?;
+        }
+        if let Some(value) = table.get("color") {
+            spec.color = Some(self.color(value)?);
+        }
+        if let Some(value) = table.get("axis") {
+            spec.axis = Some(self.vector(value, "the axis")?);
+        }
+        if let Some(value) = table.get("effectors") {
+            let all = self.list(value, "`effectors`", "a list of `{ joint = ... }`")?;
+            spec.effectors = all.iter().map(|e| self.effector(e)).collect::<Result<_, _>>()?;
+        }
+        if let Some(value) = table.get("foot") {
+            spec.foot = self.foot(value)?;
+        }
+        Ok(spec)
+    }
+
+    fn goal(&self, value: &Value) -> Result<GoalSpec, FileError> {
+        let table = self.table(value, "a goal")?;
+        self.only(&table, &["node", "rotation", "space"])?;
+        let node = table.get("node").map(|j| self.joint(j)).transpose()?;
+        let mut goal = GoalSpec { node, ..GoalSpec::default() };
+        if let Some(value) = table.get("rotation") {
+            goal.follows_rotation = self.boolean(value, "`rotation` of a goal")?;
+        }
+        if let Some(value) = table.get("space") {
+            goal.space = match value.get_ref() {
+                DeValue::Table(_) => {
+                    let space = self.table(value, "a space")?;
+                    self.only(&space, &["joint"])?;
+                    let Some(joint) = space.get("joint") else {
+                        return Err(self.at(value, "a space needs `joint`"));
+                    };
+                    Space::Joint(self.joint(joint)?)
+                }
+                _ => self.choice(value, "space", &[Space::Model, Space::World], |space| match space {
+                    Space::Model => "model",
+                    _ => "world",
+                })?,
+            };
+        }
+        Ok(goal)
+    }
+
+    fn effector(&self, value: &Value) -> Result<EffectorSpec, FileError> {
+        let table = self.table(value, "an effector")?;
+        self.only(&table, &["joint", "goal", "weight", "position_weight", "rotation_weight", "priority"])?;
+        let Some(joint) = table.get("joint") else { return Err(self.at(value, "an effector needs `joint`")) };
+        let mut effector = EffectorSpec::new(self.joint(joint)?);
+        if let Some(value) = table.get("goal") {
+            effector.goal = self.goal(value)?;
+        }
+        if let Some(value) = table.get("weight") {
+            effector.weights = [self.within(value, "weight", 0.0, 1e6)?; 2];
+        }
+        for (key, weight) in ["position_weight", "rotation_weight"].into_iter().zip(&mut effector.weights) {
+            if let Some(value) = table.get(key) {
+                *weight = self.within(value, key, 0.0, 1e6)?;
+            }
+        }
+        if let Some(value) = table.get("priority") {
+            effector.priority = match self.within(value, "priority", 0.0, 2.0)? {
+                n if n == n.trunc() => n as u8,
+                n => return Err(self.at(value, format!("`priority` must be 0, 1 or 2, not {n}"))),
+            };
+        }
+        Ok(effector)
+    }
+
+    fn foot(&self, value: &Value) -> Result<FootSpec, FileError> {
+        let table = self.table(value, "a foot")?;
+        self.only(&table, &["toes", "heel", "ball", "tip", "break_angle"])?;
+        let toes = table.get("toes").map(|j| self.joint(j)).transpose()?;
+        let mut foot = FootSpec { toes, ..FootSpec::default() };
+        if let Some(value) = table.get("break_angle") {
+            foot.break_angle = self.within(value, "break_angle", 0.0, std::f32::consts::PI)?;
+        }
+        let points = ["heel", "ball", "tip"].map(|key| table.get(key));
+        foot.sole = match points {
+            [None, None, None] => None,
+            [Some(heel), Some(ball), Some(tip)] => Some(Sole {
+                heel: self.vector(heel, "the heel")?,
+                ball: self.vector(ball, "the ball")?,
+                tip: self.vector(tip, "the tip")?,
+            }),
+            _ => return Err(self.at(value, "a sole needs `heel`, `ball` and `tip`, or none of them")),
+        };
+        Ok(foot)
+    }
+
+    /// Refuses settings that a table does not have.
+    fn only(&self, table: &Table, allowed: &[&str]) -> Result<(), FileError> {
+        // Keys are sorted: the error is that of the first line.
+        let unknown =
+            table.entries.iter().map(|(k, _)| k).filter(|k| !allowed.contains(&k.get_ref().as_ref()));
+        let Some(key) = unknown.min_by_key(|k| k.span().start) else { return Ok(()) };
+        let name = key.get_ref();
+        let near = suggestion(name, allowed.iter().copied());
+        let what = format!("{} has no setting `{}`; {near}", table.what, shorten(name));
+        Err(self.line(key.span().start, what))
+    }
+
+    fn table<'t, 'i>(&self, value: &'t Value<'i>, what: &'static str) -> Result<Table<'t, 'i>, FileError> {
+        match value.get_ref() {
+            DeValue::Table(entries) => Ok(Table { what, entries, at: value.span().start }),
+            _ => Err(self.at(value, format!("{what} must be a table, not {}", shown(value)))),
+        }
+    }
+
+    fn list<'t, 'i>(
+        &self,
+        value: &'t Value<'i>,
+        what: &str,
+        must: &str,
+    ) -> Result<&'t [Value<'i>], FileError> {
+        match value.get_ref() {
+            DeValue::Array(list) => Ok(list),
+            _ => Err(self.at(value, format!("{what} must be {must}, not {}", shown(value)))),
+        }
+    }
+
+    fn string<'t>(&self, value: &'t Value, what: &str) -> Result<&'t str, FileError> {
+        match value.get_ref() {
+            DeValue::String(text) => Ok(text),
+            _ => Err(self.at(value, format!("{what} must be a text in quotes, not {}", shown(value)))),
+        }
+    }
+
+    fn boolean(&self, value: &Value, what: &str) -> Result<bool, FileError> {
+        match value.get_ref() {
+            DeValue::Boolean(value) => Ok(*value),
+            _ => Err(self.at(value, format!("{what} must be `true` or `false`, not {}", shown(value)))),
+        }
+    }
+
+    fn choice<T: Copy>(
+        &self,
+        value: &Value,
+        what: &str,
+        all: &[T],
+        name: impl Fn(T) -> &'static str,
+    ) -> Result<T, FileError> {
+        let given = self.string(value, &format!("the {what}"))?;
+        all.iter().copied().find(|one| name(*one) == given).ok_or_else(|| {
+            let near = suggestion(given, all.iter().map(|one| name(*one)));
+            self.at(value, format!("there is no {what} `{}`; {near}", shorten(given)))
+        })
+    }
+
+    fn number(&self, value: &Value, what: &str) -> Result<f32, FileError> {
+        let number = match value.get_ref() {
+            DeValue::Float(text) => text.as_str().parse::<f32>().ok(),
+            DeValue::Integer(text) => i64::from_str_radix(text.as_str(), text.radix()).ok().map(|n| n as f32),
+            _ => None,
+        };
+        let finite = number.filter(|n| n.is_finite());
+        finite.ok_or_else(|| self.at(value, format!("{what} must be a finite number, not {}", shown(value))))
+    }
+
+    fn within(&self, value: &Value, key: &str, min: f32, max: f32) -> Result<f32, FileError> {
+        let number = self.number(value, &format!("`{key}`"))?;
+        if (min..=max).contains(&number) {
+            return Ok(number);
+        }
+        let range = if max == f32::MAX { format!("{min} or more") } else { format!("{min} to {max}") };
+        Err(self.at(value, format!("`{key}` must be {range}, not {number}")))
+    }
+
+    fn count(&self, table: &Table, key: &str) -> Result<Option<u32>, FileError> {
+        let Some(value) = table.get(key) else { return Ok(None) };
+        let count = match value.get_ref() {
+            DeValue::Integer(text) => u32::from_str_radix(text.as_str(), text.radix()).ok(),
+            _ => None,
+        };
+        let wrong = || self.at(value, format!("`{key}` must be a whole number from 0, not {}", shown(value)));
+        count.map(Some).ok_or_else(wrong)
+    }
+
+    fn vector(&self, value: &Value, what: &str) -> Result<Vec3, FileError> {
+        let list = self.list(value, what, "`[x, y, z]`")?;
+        let [x, y, z] = list else {
+            return Err(self.at(value, format!("{what} must be `[x, y, z]`, not {} numbers", list.len())));
+        };
+        Ok(Vec3::new(self.number(x, what)?, self.number(y, what)?, self.number(z, what)?))
+    }
+
+    fn color(&self, value: &Value) -> Result<[u8; 3], FileError> {
+        let text = self.string(value, "the colour")?;
+        let digits =
+            text.strip_prefix('#').filter(|d| d.len() == 6 && d.bytes().all(|b| b.is_ascii_hexdigit()));
+        let number = digits.and_then(|d| u32::from_str_radix(d, 16).ok());
+        let [_, r, g, b] = number
+            .ok_or_else(|| self.at(value, format!("a colour must be \"#rrggbb\", not `{}`", shorten(text))))?
+            .to_be_bytes();
+        Ok([r, g, b])
+    }
+
+    /// Finds a joint by name, path or `#index`.
+    fn joint(&self, value: &Value) -> Result<JointId, FileError> {
+        let wanted = self.string(value, "a joint")?;
+        let skeleton = self.skeleton;
+        let mut found = skeleton.joints_by_path(wanted).filter(|_| !wanted.is_empty());
+        if let Some(joint) = found.next() {
+            let more = found.count();
+            return match more {
+                0 => Ok(joint),
+                _ => {
+                    let (name, count) = (shorten(wanted), more + 1);
+                    let first = shorten(&skeleton.path(joint));
+                    let what = format!(
+                        "{count} joints are named `{name}`: use a path, such as `{first}`, or `#index`"
+                    );
+                    Err(self.at(value, what))
+                }
+            };
+        }
+        let index = wanted.strip_prefix('#').and_then(|i| i.parse().ok());
+        if let Some(joint) = index.and_then(|i| skeleton.joint_at(i)) {
+            return Ok(joint);
+        }
+        let last = wanted.rsplit('/').next().unwrap_or(wanted);
+        let near = suggestion(last, skeleton.joints().map(|j| skeleton.name(j)));
+        Err(self.at(value, format!("there is no joint `{}`; {near}", shorten(wanted))))
+    }
+}
+
+/// A value as messages show it.
+fn shown(value: &Value) -> String {
+    match value.get_ref() {
+        DeValue::String(text) => format!("`{}`", shorten(text)),
+        DeValue::Integer(text) => format!("`{}`", shorten(text.as_str())),
+        DeValue::Float(text) => format!("`{}`", shorten(text.as_str())),
+        DeValue::Boolean(value) => format!("`{value}`"),
+        DeValue::Datetime(_) => "a date or time".into(),
+        DeValue::Array(list) => format!("a list of {}", list.len()),
+        DeValue::Table(_) => "a table".into(),
+    }
+}
+
+/// The end of a message about a name that does not exist: near names, or else the first of all.
+fn suggestion<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String {
+    /// Nobody types longer names. A comparison takes time in proportion to the product of both lengths.
+    const LONG: usize = 64;
+    let mut all: Vec<&str> = names.filter(|n| !n.is_empty()).collect();
+    all.sort_unstable();
+    all.dedup();
+    let lower = wanted.to_lowercase();
+    let far = |name: &&str| {
+        let name = name.to_lowercase();
+        if name.len() > LONG || lower.len() > LONG {
+            return None;
+        }
+        let inside = lower.len() >= 3 && name.contains(&lower) || name.len() >= 3 && lower.contains(&name);
+        let edits = if inside { 1 } else { edits(&lower, &name) };
+        // Two letters in three must be right.
+        (3 * edits <= lower.len().max(name.len())).then_some(edits)
+    };
+    let mut near: Vec<(usize, &str)> = all.iter().filter_map(|n| Some((far(n)?, *n))).collect();
+    near.sort_unstable();
+    let (lead, list): (_, Vec<&str>) = match near.first() {
+        Some(_) => ("did you mean", near.iter().map(|(_, n)| *n).collect()),
+        None => ("there is", all),
+    };
+    let mut text = String::from(lead);
+    let shown = list.len().min(if near.is_empty() { 32 } else { MAX_NEAR });
+    for (n, name) in list[..shown].iter().enumerate() {
+        text += match n {
+            0 => " ",
+            _ if n + 1 == shown => " or ",
+            _ => ", ",
+        };
+        text += &format!("`{}`", shorten(name));
+    }
+    text + if near.is_empty() { "" } else { "?" }
+}
+
+/// Number of letters to insert, delete, replace or swap with their neighbour between two texts (optimal string alignment:
+/// Damerau 1964).
+fn edits(a: &str, b: &str) -> usize {
+    let [a, b] = [a, b].map(|text| text.chars().collect::<Vec<_>>());
+    let mut rows = [vec![0; b.len() + 1], vec![0; b.len() + 1], (0..=b.len()).collect::<Vec<_>>()];
+    for i in 0..a.len() {
+        rows.rotate_left(1);
+        let [before, last, row] = &mut rows;
+        row[0] = i + 1;
+        for j in 0..b.len() {
+            let swapped = i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j];
+            let one = (last[j] + usize::from(a[i] != b[j])).min(last[j + 1] + 1).min(row[j] + 1);
+            row[j + 1] = if swapped { one.min(before[j - 1] + 1) } else { one };
+        }
+    }
+    rows[2][b.len()]
+}

@@ -1,0 +1,294 @@
+//! Judges rig files: what they say becomes a rig, and what is wrong with them is said in one line.
+
+mod dice;
+
+use std::{path::Path, sync::Arc};
+
+use dice::Dice;
+use sinew::{
+    Goal, JointTransform, Pose, Skeleton, Workspace,
+    glam::Vec3,
+    joint::{Dof, Joint},
+    rig::{HandleSolver, Rig, RigFrame, RigGoal, Space, StartFrom},
+};
+use sinew_files::{FileError, rig};
+
+/// Two arms on a chest, each with a control; a tail whose second joint has a spring.
+fn figure() -> Pose {
+    let mut b = Skeleton::builder();
+    let at = |x, y, z| JointTransform::from_translation(Vec3::new(x, y, z));
+    let root = b.add("root", None, at(0.0, 0.0, 0.0));
+    let chest = b.add("chest", Some(root), at(0.0, 1.4, 0.0));
+    for (side, x) in [("l", 1.0), ("r", -1.0)] {
+        let upper = b.add(format!("upperarm.{side}"), Some(chest), at(0.2 * x, 0.1, 0.0));
+        let lower = b.add(format!("lowerarm.{side}"), Some(upper), at(0.3 * x, 0.0, -0.03));
+        let wrist = b.add(format!("wrist.{side}"), Some(lower), at(0.28 * x, 0.0, 0.03));
+        b.add("thumb", Some(wrist), at(0.05 * x, 0.0, 0.05));
+        b.add(format!("handIK.{side}"), Some(root), at(0.78 * x, 1.5, 0.0));
+        b.add(format!("elbowIK.{side}"), Some(root), at(0.5 * x, 1.5, -0.5));
+    }
+    let tail = b.add("tail", Some(root), at(0.0, 1.0, -0.1));
+    let spring = b.add("springy", Some(tail), at(0.0, 0.0, -0.3));
+    b.add("tail end", Some(spring), at(0.0, 0.0, -0.3));
+    let (mut skeleton, ids) = b.build().unwrap();
+    skeleton.set_joint(ids[spring], Joint::hinge(Vec3::X, Dof::FREE.with_spring(0.0, 1.0))).unwrap();
+    Pose::rest(&Arc::new(skeleton))
+}
+
+const GOOD: &str = r##"rig = 1
+
+[[handle]]
+name = "left arm"
+solver = "two-bone"
+from = "preferred"
+chain = ["upperarm.l", "wrist.l"]
+goal = { node = "handIK.l" }
+pole = { node = "elbowIK.l" }
+
+[[handle]]
+name = "right arm"
+chain = ["upperarm.r", "chest/upperarm.r/lowerarm.r/wrist.r"]
+goal = { space = { joint = "root" } }
+influence = 0.5
+rotation_influence = 1
+on = false
+fade = 0.25
+color = "#ff8000"
+max_iterations = 20
+
+[[handle]]
+name = "all"
+solver = "full-body"
+chain = ["chest", "chest"]
+effectors = [
+    { joint = "wrist.l", weight = 2, priority = 0 },
+    { joint = "wrist.r", goal = { space = "world" }, position_weight = 0.5 },
+]
+"##;
+
+fn read(text: &str) -> Result<Rig, FileError> {
+    rig::read(text, Path::new("a.toml"), &figure(), None)
+}
+
+fn error(text: &str) -> String {
+    let error = read(text).err().unwrap_or_else(|| panic!("no error for\n{text}")).to_string();
+    assert_eq!(error.lines().count(), 1, "{error}");
+    error
+}
+
+#[test]
+fn a_file_becomes_the_rig_that_it_says() {
+    let bind = figure();
+    let spec = rig::parse(GOOD, Path::new("a.toml"), bind.skeleton()).unwrap();
+    let joint = |name| bind.skeleton().find(name);
+    let [left, right, all] = spec.handles.as_slice() else { panic!("{}", spec.handles.len()) };
+    assert_eq!((left.solver, left.from), (HandleSolver::TwoBone, StartFrom::Preferred));
+    assert_eq!((Some(left.root), Some(left.tip)), (joint("upperarm.l"), joint("wrist.l")));
+    assert_eq!(
+        (left.goal.node, left.pole, left.goal.follows_rotation),
+        (joint("handIK.l"), joint("elbowIK.l"), false)
+    );
+    assert_eq!((right.solver, Some(right.tip)), (HandleSolver::Auto, joint("wrist.r")));
+    assert_eq!(right.goal.space, Space::Joint(joint("root").unwrap()));
+    assert_eq!(
+        (right.position_influence, right.rotation_influence, right.fade, right.on),
+        (0.5, 1.0, 0.25, false)
+    );
+    assert_eq!((right.color, right.options.max_iterations), (Some([255, 128, 0]), Some(20)));
+    assert_eq!(all.effectors.iter().map(|e| e.weights).collect::<Vec<_>>(), [[2.0, 2.0], [0.5, 1.0]]);
+    assert_eq!(all.effectors[1].goal.space, Space::World);
+
+    let rig = read(GOOD).unwrap();
+    assert_eq!(rig.names().collect::<Vec<_>>(), ["left arm", "right arm", "all"]);
+    let mut goals = vec![RigGoal::new(); rig.goal_count()];
+    let wrist = bind.skeleton().find("wrist.r").unwrap();
+    let to = Vec3::new(-0.5, 1.6, 0.2);
+    goals[rig.find_goal("all", Some(wrist)).unwrap()] = Goal::position(to).into();
+    let mut pose = bind.clone();
+    let (mut state, frame) = (rig.state(), RigFrame::new(0.1).with_goals(&goals));
+    rig.apply(&mut state, &mut Workspace::new(), &mut pose, &frame).unwrap();
+    assert!(pose.position(wrist).distance(to) < 1e-3);
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_line_and_what_is_meant() {
+    let change = |from: &str, to: &str| {
+        assert!(GOOD.contains(from), "{from}");
+        error(&GOOD.replacen(from, to, 1))
+    };
+    for (from, to, line, words) in [
+        ("rig = 1", "", 1, "it must begin with its version, `rig = 1`"),
+        ("rig = 1", "rig = 2", 1, "the version must be `rig = 1`, not `2`"),
+        ("rig = 1", "rig = 1\nhandels = 3", 2, "a rig file has no setting `handels`; did you mean `handle`?"),
+        ("rig = 1", "rig = 1\n[humanoid]", 2, "`[humanoid]` is reserved, and not yet read"),
+        ("rig = 1", "rig = 1\n[creature]", 2, "`[creature]` is reserved"),
+        ("rig = 1", "rig = 1\n[goal.\"right hand\"]\nspace = \"head\"", 2, "`[goal]` is reserved"),
+        (
+            "solver = \"two-bone\"",
+            "solver = \"two-bones\"",
+            5,
+            "there is no solver `two-bones`; did you mean `two-bone`?",
+        ),
+        ("solver = \"two-bone\"", "solver = 3", 5, "the solver must be a text in quotes, not `3`"),
+        (
+            "from = \"preferred\"",
+            "from = \"zzz\"",
+            6,
+            "there is no start `zzz`; there is `last`, `pose` or `preferred`",
+        ),
+        ("from = \"preferred\"", "form = \"preferred\"", 6, "no setting `form`; did you mean `from`"),
+        (
+            "\"upperarm.l\", ",
+            "\"uperarm.l\", ",
+            7,
+            "there is no joint `uperarm.l`; did you mean `upperarm.l`",
+        ),
+        ("\"upperarm.l\", ", "\"thumb\", ", 7, "2 joints are named `thumb`: use a path"),
+        ("\"upperarm.l\", ", "\"#999\", ", 7, "there is no joint `#999`"),
+        ("\"upperarm.l\", ", "\"a\", \"b\", ", 7, "the chain must be `[root, tip]`, not 3 joints"),
+        (
+            "[\"upperarm.l\", \"wrist.l\"]",
+            "[\"wrist.l\", \"upperarm.l\"]",
+            7,
+            "goes the wrong way: `wrist.l` hangs below `upperarm.l`; write [\"upperarm.l\", \"wrist.l\"]",
+        ),
+        (
+            "[\"upperarm.l\", \"wrist.l\"]",
+            "[\"upperarm.l\", \"wrist.r\"]",
+            7,
+            "joint `wrist.r` does not hang below joint `upperarm.l`",
+        ),
+        (
+            "{ node = \"handIK.l\" }",
+            "{ node = \"wrist.l\" }",
+            8,
+            "which handle `left arm` moves by joint `upperarm.l`",
+        ),
+        (
+            "{ node = \"handIK.l\" }",
+            "{ nod = \"handIK.l\" }",
+            8,
+            "a goal has no setting `nod`; did you mean `node`?",
+        ),
+        ("{ node = \"handIK.l\" }", "\"handIK.l\"", 8, "a goal must be a table, not `handIK.l`"),
+        ("{ joint = \"root\" }", "\"wrld\"", 14, "there is no space `wrld`; did you mean `world`?"),
+        ("\"right arm\"", "\"left arm\"", 12, "handle `left arm`: another handle has this name"),
+        ("name = \"right arm\"\n", "", 11, "a handle needs `name`"),
+        ("influence = 0.5", "influence = 1.5", 15, "`influence` must be 0 to 1, not 1.5"),
+        ("rotation_influence = 1", "rotation_influence = nan", 16, "must be a finite number, not `nan`"),
+        ("on = false", "on = 0", 17, "`on` must be `true` or `false`, not `0`"),
+        ("fade = 0.25", "fade = -1", 18, "`fade` must be 0 or more, not -1"),
+        ("#ff8000", "#ff80", 19, "a colour must be \"#rrggbb\", not `#ff80`"),
+        ("max_iterations = 20", "max_iterations = -3", 20, "must be a whole number from 0, not `-3`"),
+        ("max_iterations = 20", "weight = 2", 20, "set it in `effectors`"),
+        ("solver = \"full-body\"", "solver = \"auto\"", 26, "auto has one goal, and no effectors"),
+        (
+            "{ joint = \"wrist.l\", weight = 2, priority = 0 }",
+            "{ weight = 2 }",
+            27,
+            "an effector needs `joint`",
+        ),
+        ("priority = 0", "priority = 1.5", 27, "`priority` must be 0, 1 or 2, not 1.5"),
+        ("weight = 2", "weight = -2", 27, "`weight` must be 0 to 1000000, not -2"),
+        ("[[handle]]", "[[handle]", 3, ""),
+    ] {
+        let error = change(from, to);
+        assert!(
+            error.starts_with(&format!("a.toml:{line}: ")) && error.contains(words),
+            "{error}\nnot {line}: {words}"
+        );
+    }
+    let spring = "rig = 1\n[[handle]]\nname = \"tail\"\nsolver = \"dls\"\nchain = [\"tail\", \"tail end\"]\n";
+    assert_eq!(
+        error(spring),
+        "a.toml:4: handle `tail`: joint `springy` has a spring, which dls cannot honour"
+    );
+    assert!(error(&"#".repeat(2_000_000)).contains("at most 1048576 bytes"));
+    assert!(error(&format!("rig = 1\n{}", "[[handle]]\n".repeat(2000))).contains("at most 1000 handles"));
+    assert!(read(&format!("rig = 1\na = {}", "[".repeat(100_000))).is_err());
+    assert!(read("rig = 1").unwrap().is_empty());
+}
+
+#[test]
+fn damaged_files_are_one_line_or_a_rig() {
+    const WORDS: [&str; 28] = [
+        "0",
+        "1",
+        "-1",
+        "0.5",
+        "1e39",
+        "nan",
+        "inf",
+        "-inf",
+        "99999999999999999999",
+        "\"\"",
+        "\"root\"",
+        "\"wrist.l\"",
+        "\"tail end\"",
+        "\"pose\"",
+        "\"last\"",
+        "\"full-body\"",
+        "\"spline\"",
+        "\"aim\"",
+        "\"foot\"",
+        "\"twist\"",
+        "\"joint-space\"",
+        "true",
+        "[",
+        "]",
+        "{",
+        "}",
+        "=",
+        "\u{1F9B4}",
+    ];
+    let bind = figure();
+    let mut dice = Dice(0x2545_f491_4f6c_dd1d);
+    let (mut rigs, mut errors) = (0, 0);
+    for _ in 0..10_000 {
+        let mut words: Vec<&str> = GOOD.split_inclusive([' ', '\n']).collect();
+        for _ in 0..1 + dice.below(2) * dice.below(3) {
+            let at = dice.below(words.len());
+            match dice.below(6) {
+                0 => drop(words.remove(at)),
+                1 => words.insert(at, words[at]),
+                2 if dice.below(8) == 0 => words.truncate(at + 1),
+                kind => {
+                    // Mostly in place of one like it, with the commas and brackets about it.
+                    let like = |w: &&&str| {
+                        w.starts_with('"') == words[at].trim_start_matches(['[', '{']).starts_with('"')
+                    };
+                    let fit: Vec<_> = WORDS.iter().filter(|w| kind == 3 || like(w)).collect();
+                    let word = *fit[dice.below(fit.len())];
+                    let start = words[at].len() - words[at].trim_start_matches(['[', '{']).len();
+                    let end = words[at].trim_end_matches([' ', '\n', ']', ',']).len();
+                    let (before, after) = (&words[at][..start], &words[at][end.max(start)..]);
+                    words.splice(at..=at, [before, word, after]);
+                }
+            }
+            if words.is_empty() {
+                words.push("rig");
+            }
+        }
+        let text = words.concat();
+        match rig::read(&text, Path::new("a.toml"), &bind, None) {
+            Err(error) => {
+                let line = error.to_string();
+                assert!(line.starts_with("a.toml:") && line.lines().count() == 1, "{line:?} for\n{text}");
+                errors += 1;
+            }
+            Ok(rig) => {
+                // What was read can be used.
+                let (mut state, mut pose) = (rig.state(), bind.clone());
+                let goals = vec![RigGoal::from(Goal::position(Vec3::new(0.3, 1.5, 0.3))); rig.goal_count()];
+                let frame = RigFrame::new(0.1).with_goals(&goals);
+                match rig.apply(&mut state, &mut Workspace::new(), &mut pose, &frame) {
+                    Ok(report) => assert_eq!(report.handles.len(), rig.len()),
+                    Err(error) => assert_eq!(error.to_string().lines().count(), 1),
+                }
+                assert!(pose.locals().iter().all(|l| l.rotation.is_finite() && l.translation.is_finite()));
+                rigs += 1;
+            }
+        }
+    }
+    assert!(rigs > 300 && errors > 5000, "{rigs} rigs, {errors} errors");
+}

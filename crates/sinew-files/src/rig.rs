@@ -9,7 +9,7 @@
 //! name = "left leg"
 //! solver = "two-bone"
 //! from = "preferred"
-//! chain = ["LeftUpLeg", "LeftFoot"]
+//! chain = ["thigh.L", "foot.L"]
 //! fade = 0.2
 //! "#;
 //! let rig = rig::read(text, "walk.toml".as_ref(), &model.bind_pose(), None)?;
@@ -68,8 +68,9 @@ use crate::{FileError, shorten};
 const MAX_SIZE: usize = 1 << 20;
 const MAX_HANDLES: usize = 1000;
 
-/// Largest number of names that a message suggests.
+/// Largest number of names that a message suggests, and that it lists where none is near.
 const MAX_NEAR: usize = 4;
+const MAX_LISTED: usize = 24;
 
 type Value<'i> = Spanned<DeValue<'i>>;
 
@@ -565,7 +566,7 @@ fn suggestion<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String 
         None => ("there is", all),
     };
     let mut text = String::from(lead);
-    let shown = list.len().min(if near.is_empty() { 32 } else { MAX_NEAR });
+    let shown = list.len().min(if near.is_empty() { MAX_LISTED } else { MAX_NEAR });
     for (n, name) in list[..shown].iter().enumerate() {
         text += match n {
             0 => " ",
@@ -574,7 +575,11 @@ fn suggestion<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String 
         };
         text += &format!("`{}`", shorten(name));
     }
-    text + if near.is_empty() { "" } else { "?" }
+    match list.len() - shown {
+        _ if !near.is_empty() => text + "?",
+        0 => text,
+        more => text + &format!(" and {more} more"),
+    }
 }
 
 /// Number of letters to insert, delete, replace or swap with their neighbour between two texts (optimal string alignment:

@@ -603,6 +603,47 @@ fn cylinders_slide_in_the_order_of_their_precedence() {
 }
 
 #[test]
+fn balls_take_precedence_as_one() {
+    // A chain of balls with all that is hard to hold: wide ellipses, ease, a free joint among them.
+    let mut b = Skeleton::builder();
+    for n in 0..5 {
+        let at = if n == 0 { Vec3::ZERO } else { Vec3::new(0.3, 0.02, 0.0) };
+        b.add(format!("{n}"), (n as usize).checked_sub(1), JointTransform::from_translation(at));
+    }
+    let (mut skeleton, ids) = b.build().unwrap();
+    let dof = |p| Dof::range(-2.9, 2.9).with_ease(0.5).with_precedence(p);
+    for (n, p) in [(1, [3, 3, 5]), (2, [0, 0, 0]), (3, [-2, -2, -2])] {
+        let turning = sinew::joint::Turning::Ball {
+            twist_axis: DVec3::X,
+            swing_axis: DVec3::Y,
+            swing: [dof(p[0]), dof(p[1])],
+            twist: dof(p[2]),
+            centre: [0.0; 2],
+        };
+        skeleton.set_joint(ids[n], turning.into()).unwrap();
+    }
+    let rest = Pose::rest(&Arc::new(skeleton));
+    for solver in [HandleSolver::LeastSquares, HandleSolver::JointSpace] {
+        let rig = rig(&rest, vec![handle(&rest, solver, StartFrom::Last, "0", "4")]);
+        let (mut state, mut workspace) = (rig.state(), Workspace::new());
+        // The ball of the highest precedence alone leads the end along its arc.
+        let root = rest.position(ids[1]);
+        let arm = rest.position(ids[4]) - root;
+        for frame in 1..20 {
+            let to = root + math::rotate(math::axis_angle(Vec3::Z, 0.05 * frame as f32), arm);
+            let goals = [Goal::position(to).into()];
+            let mut pose = rest.clone();
+            rig.apply(&mut state, &mut workspace, &mut pose, &RigFrame::new(DT).with_goals(&goals)).unwrap();
+            assert!(place(&pose, ids[4]).distance(to.as_dvec3()) < 1e-3, "{solver}");
+            for n in [0, 2, 3] {
+                let turned = pose.local(ids[n]).rotation.angle_between(Quat::IDENTITY);
+                assert!(turned < 2e-3, "{solver}, frame {frame}: joint {n} turned by {turned}");
+            }
+        }
+    }
+}
+
+#[test]
 fn damping_bounds_the_speed_and_a_spring_pulls_back() {
     // Damping 50 / m: at most 2 cm in a thirtieth of a second, whatever the frame rate.
     let rest = telescope([0, 0, 0], |dof| dof.with_damping(50.0));

@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::{HandleSolver, StartFrom};
 use crate::{
     ChainError, SolveError,
-    joint::UnsupportedAttribute,
+    joint::{JointError, UnsupportedAttribute},
     mechanism::{CompileError, JointSpaceError},
     solve::{ChainSolverError, FullBodyError, LookAtError, TwoBoneError, spline::CurveError},
 };
@@ -46,6 +46,9 @@ pub enum HandleFault {
     /// A joint has an attribute that the solver cannot honour.
     #[error(transparent)]
     Joint(#[from] UnsupportedAttribute),
+    /// A joint cannot be held while those of another precedence move.
+    #[error(transparent)]
+    Held(#[from] JointError),
     /// The control points make no curve.
     #[error(transparent)]
     Curve(#[from] CurveError),

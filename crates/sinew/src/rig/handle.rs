@@ -247,7 +247,7 @@ impl Handle {
                     let mut held = Skeleton::clone(skeleton);
                     for &j in &joints {
                         let joint = at_level(skeleton.joint(j), level, n + 1 < all.len());
-                        held.set_joint(j, joint).expect("a joint of a skeleton, held or with a wider range");
+                        held.set_joint(j, joint)?;
                     }
                     Ok((level, DampedLeastSquares::from_chain(&held, chain.clone())?))
                 };
@@ -608,7 +608,7 @@ impl Handle {
         }
         let turns = goal.rotation.is_some() || matches!(self.method, Method::Twist);
         if by_position < 1.0 || turns && by_rotation < 1.0 {
-            self.blend(pose, &scratch.initial, [by_position, by_rotation], turns.then_some(kept));
+            self.blend(pose, &scratch.initial, [by_position, by_rotation], turns);
         }
         if self.tip.is_some() && !matches!(self.method, Method::Twist) {
             let to = goal.position.unwrap_or(end);
@@ -635,17 +635,17 @@ impl Handle {
         Options::new().with_max_turn(self.options.max_turn)
     }
 
-    /// Blends from the transforms before the handle to those after it, in joint coordinates. `kept` is the initial rotation of
-    /// the tip in model space, where the handle turns it.
+    /// Blends from the transforms before the handle to those after it, in joint coordinates. `turns` where the handle turns its
+    /// tip.
     fn blend(
         &self,
         pose: &mut Pose,
         initial: &[JointTransform],
         [by_position, by_rotation]: [f32; 2],
-        kept: Option<Quat>,
+        turns: bool,
     ) {
         let skeleton = pose.skeleton().clone();
-        let tip = self.tip.filter(|_| kept.is_some());
+        let tip = self.tip.filter(|_| turns);
         let solved = tip.map(|n| pose.model_rotation(self.joints[n]));
         let between = |pose: &mut Pose, n: usize, by: f32| {
             let (j, from) = (self.joints[n], initial[n]);

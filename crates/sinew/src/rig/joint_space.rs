@@ -64,22 +64,21 @@ impl JointSpace {
         let with = |change: &dyn Fn(&Joint) -> Joint| {
             let mut skeleton = plain.clone();
             for (&id, &j) in ids.iter().zip(&joints) {
-                let joint = change(whole.joint(j));
-                skeleton.set_joint(id, joint).expect("a joint of a skeleton, held or with a wider range");
+                skeleton.set_joint(id, change(whole.joint(j)))?;
             }
             let mut pose = Pose::rest(&Arc::new(skeleton));
             for (&id, &j) in ids.iter().zip(&joints) {
                 pose.set_local(id, *bind.local(j));
             }
             pose.update();
-            pose
+            Ok::<_, HandleFault>(pose)
         };
-        let own = with(&|joint| *joint);
+        let own = with(&|joint| *joint)?;
         let all = precedences(whole, &joints);
         let mut levels = Vec::new();
         for (n, &precedence) in all.iter().enumerate() {
             let eases = n + 1 < all.len();
-            let pose = with(&|joint| at_level(joint, precedence, eases));
+            let pose = with(&|joint| at_level(joint, precedence, eases))?;
             let mechanism = SkeletonMechanism::compile(&pose)?;
             let goals = goals(&own, &mechanism, &ids, precedence);
             let solver = JointSpaceSolver::new(mechanism.mechanism(), &goals)?;

@@ -14,10 +14,20 @@ use crate::{
 /// Time in seconds in which one of [`Dof::damping`]'s steps happens: a frame of film and television, and of 3ds Max.
 pub(super) const STEP: f32 = 1.0 / 30.0;
 
+/// The joint with one precedence for a ball, which moves as one: the highest of its three.
+fn whole(joint: &Joint) -> Joint {
+    let mut joint = *joint;
+    if let Turning::Ball { swing: [x, y], twist, .. } = &mut joint.turning {
+        let highest = x.precedence.max(y.precedence).max(twist.precedence);
+        (x.precedence, y.precedence, twist.precedence) = (highest, highest, highest);
+    }
+    joint
+}
+
 /// Precedences of the joints' degrees of freedom, highest first.
 pub(super) fn precedences(skeleton: &Skeleton, joints: &[JointId]) -> Vec<i32> {
     let of = |&j: &JointId| {
-        let joint = skeleton.joint(j);
+        let joint = whole(skeleton.joint(j));
         let free = matches!(joint.turning, Turning::Free).then_some(0);
         joint.dofs().map(|d| d.precedence).chain(free).collect::<Vec<_>>()
     };
@@ -35,7 +45,7 @@ fn zone(dof: &Dof) -> f64 {
 /// A joint as a solver sees it that moves one precedence: its other degrees of freedom are held. `eases` for all
 /// precedences but the last.
 pub(super) fn at_level(joint: &Joint, level: i32, eases: bool) -> Joint {
-    let mut joint = *joint;
+    let mut joint = whole(joint);
     if joint.turning == Turning::Free && level != 0 {
         // A free joint has no degree of freedom that could be held.
         let [x, y, _] = glam::DVec3::AXES;
@@ -44,12 +54,13 @@ pub(super) fn at_level(joint: &Joint, level: i32, eases: bool) -> Joint {
         joint.each_dof(|dof| dof.stiffness = 1.0);
         return joint;
     }
+    let is_ball = matches!(joint.turning, Turning::Ball { .. });
     joint.each_dof(|dof| {
         if dof.precedence != level {
             dof.stiffness = 1.0;
         } else if eases {
-            // A push of two zones meets the limit; see `eased`.
-            let zone = zone(dof);
+            // A push of two zones meets the limit; see `eased`. A ball's ellipse stays as it is, and is met later.
+            let zone = if is_ball { 0.0 } else { zone(dof) };
             dof.range = Range::new(dof.range.min - zone, dof.range.max + zone);
             dof.ease = 0.0;
         }
@@ -82,7 +93,7 @@ pub(super) fn settle(
     eases: bool,
     pace: f32,
 ) -> JointTransform {
-    let mut end = to;
+    let (joint, mut end) = (whole(joint), to);
     let slows = |dof: &Dof| dof.precedence == level && (dof.damping > 0.0 || eases && zone(dof) > 0.0);
     let turns = joint.turning.coordinates();
     if to.rotation != from.rotation && turns.iter().flatten().any(slows) {

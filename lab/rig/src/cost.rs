@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::{
-    knight::{Knight, Player},
+    knight::{Player, Rigged},
     orders::Frame,
 };
 
@@ -12,8 +12,8 @@ const ROUNDS: usize = 21;
 
 /// Prints the median time of sampling and of solving a frame, and the allocations of all frames but the first. Returns whether there
 /// are none.
-pub fn table(title: &str, knight: &Knight, frames: &[Frame]) -> Result<bool, String> {
-    let mut player = Player::new(knight);
+pub fn table(title: &str, rigged: &Rigged, frames: &[Frame]) -> Result<bool, String> {
+    let mut player = Player::new(rigged);
     let mut pass = |solve: bool, frames: &[Frame]| {
         let start = Instant::now();
         for &(clip, time) in frames {

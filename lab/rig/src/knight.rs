@@ -1,90 +1,150 @@
 //! The Knight, whose clips were baked from limbs that follow control nodes. The nodes and their motion are in the file.
 
-use std::{collections::HashMap, path::Path};
+use std::{collections::HashMap, fmt::Display, path::Path};
 
 use sinew::{
-    Goal, JointId, Pole, Pose,
+    JointId, Pose, Workspace,
+    glam::Quat,
     motion::{Clip, ClipCursor, JointTracks},
-    solve::{LimbOptions, TwoBone},
+    rig::{HandleSolver, Rig, RigFrame, RigState, StartFrom},
 };
-use sinew_files::{Model, ReadOptions};
+use sinew_files::{Model, ReadOptions, rig};
 
 use crate::{
     maths::{V3, v3},
     scene::Local,
 };
 
-/// Root, middle and tip of each limb, the node that the tip follows, and that of the pole.
-pub const LIMBS: [[&str; 5]; 4] = [
-    ["upperarm.l", "lowerarm.l", "wrist.l", "handIK.l", "elbowIK.l"],
-    ["upperarm.r", "lowerarm.r", "wrist.r", "handIK.r", "elbowIK.r"],
-    ["upperleg.l", "lowerleg.l", "foot.l", "heelIK.l", "kneeIK.l"],
-    ["upperleg.r", "lowerleg.r", "foot.r", "heelIK.r", "kneeIK.r"],
+/// The rig that the clips were baked from.
+const CONTROLLED: &str = include_str!("knight.toml");
+
+/// Root, middle, tip and goal of each limb, as the file names them.
+pub const LIMBS: [[&str; 4]; 4] = [
+    ["upperarm.l", "lowerarm.l", "wrist.l", "handIK.l"],
+    ["upperarm.r", "lowerarm.r", "wrist.r", "handIK.r"],
+    ["upperleg.l", "lowerleg.l", "foot.l", "heelIK.l"],
+    ["upperleg.r", "lowerleg.r", "foot.r", "heelIK.r"],
 ];
 
-/// Root, middle, tip and goal of each limb, for the judge.
-pub fn judged() -> [[&'static str; 4]; 4] {
-    LIMBS.map(|[root, middle, tip, goal, _]| [root, middle, tip, goal])
-}
+/// Frame time in seconds. Nothing here depends on it.
+const DT: f32 = 1.0 / 30.0;
 
-/// The model, with clips that do not turn the upper and lower bones of its limbs.
+/// The file.
 pub struct Knight {
     model: Model,
+}
+
+/// A rig of the Knight, and the clips that it poses.
+pub struct Rigged<'a> {
+    model: &'a Model,
     clips: Vec<Clip>,
-    limbs: Vec<(TwoBone, JointId, JointId)>,
+    /// Joints that the clips do not turn, though the file's do.
+    dropped: Vec<JointId>,
+    rig: Rig,
 }
 
 impl Knight {
-    /// Reads the model, and drops the tracks.
+    /// Reads the file.
     pub fn read(path: &Path) -> Result<Self, String> {
-        let says = |e: &dyn std::fmt::Display| format!("{}: {e}", path.display());
-        let model = Model::read(path, &ReadOptions::default()).map_err(|e| says(&e))?;
-        let joint = |name: &str| model.skeleton.find(name).ok_or_else(|| says(&format!("no joint `{name}`")));
-        let (mut limbs, mut dropped) = (Vec::new(), Vec::new());
-        for [root, middle, tip, goal, pole] in LIMBS {
-            dropped.extend([joint(root)?, joint(middle)?]);
-            let limb = TwoBone::new(&model.skeleton, joint(root)?, joint(middle)?, joint(tip)?);
-            limbs.push((limb.map_err(|e| says(&e))?, joint(goal)?, joint(pole)?));
-        }
-        // Translations stay: clips move the roots of the limbs below their parents by up to 158 mm.
-        let without = |t: &JointTracks| {
-            let rotation = t.rotation.clone().filter(|_| !dropped.contains(&t.joint));
-            JointTracks { rotation, ..t.clone() }
-        };
-        let clips = (model.clips.iter())
-            .map(|c| Clip::new(c.name(), &model.skeleton, c.tracks().iter().map(without).collect()))
-            .collect::<Result<_, _>>()
-            .map_err(|e| says(&e))?;
-        Ok(Self { model, clips, limbs })
+        let model =
+            Model::read(path, &ReadOptions::default()).map_err(|e| format!("{}: {e}", path.display()))?;
+        Ok(Self { model })
     }
 
+    /// For each of the nodes, its joint.
+    pub fn joints(&self, nodes: &[String]) -> Result<Vec<JointId>, String> {
+        let skeleton = &self.model.skeleton;
+        let by_name: HashMap<&str, JointId> = skeleton.joints().map(|j| (skeleton.name(j), j)).collect();
+        let joint = |n: &String| by_name.get(n.as_str()).copied().ok_or_else(|| format!("no joint `{n}`"));
+        nodes.iter().map(joint).collect()
+    }
+
+    /// Limbs that follow their control nodes from preferred values, in clips without the tracks that turn them.
+    pub fn controlled(&self) -> Result<Rigged<'_>, String> {
+        let mut rigged = self.rigged(CONTROLLED, "knight.toml")?;
+        rigged.drop_tracks()?;
+        Ok(rigged)
+    }
+
+    /// Limbs that follow the control nodes of the other side by various solvers, without poles. From preferred values, in clips
+    /// without the tracks that turn them.
+    pub fn crossed(&self, from: StartFrom) -> Result<Rigged<'_>, String> {
+        let solvers =
+            [HandleSolver::Auto, HandleSolver::Ccd, HandleSolver::LeastSquares, HandleSolver::Fabrik];
+        let mut text = String::from("rig = 1\n");
+        for (n, [root, _, tip, ..]) in LIMBS.iter().enumerate() {
+            let [.., goal] = LIMBS[n ^ 1];
+            text += &format!(
+                "[[handle]]\nname = \"{root}\"\nsolver = \"{}\"\nfrom = \"{from}\"\nchain = [\"{root}\", \"{tip}\"]\n\
+                 goal = {{ node = \"{goal}\" }}\n",
+                solvers[n]
+            );
+        }
+        let mut rigged = self.rigged(&text, "crossed")?;
+        if from == StartFrom::Preferred {
+            rigged.drop_tracks()?;
+        }
+        Ok(rigged)
+    }
+
+    fn rigged(&self, text: &str, name: &str) -> Result<Rigged<'_>, String> {
+        let rig = rig::read(text, Path::new(name), &self.model.bind_pose(), None).map_err(self::text)?;
+        Ok(Rigged { model: &self.model, clips: self.model.clips.clone(), dropped: Vec::new(), rig })
+    }
+}
+
+fn text(error: impl Display) -> String {
+    error.to_string()
+}
+
+impl Rigged<'_> {
     /// The clips, in the file's order.
     pub fn clips(&self) -> &[Clip] {
         &self.clips
     }
 
-    /// For each of the nodes, its joint.
-    pub fn joints(&self, nodes: &[String]) -> Result<Vec<JointId>, String> {
-        let by_name: HashMap<&str, JointId> =
-            self.model.skeleton.joints().map(|j| (self.model.skeleton.name(j), j)).collect();
-        nodes
-            .iter()
-            .map(|n| by_name.get(n.as_str()).copied().ok_or_else(|| format!("no joint `{n}`")))
-            .collect()
+    /// Drops the rotation tracks of the limbs' roots and middles. Translations stay: clips move the roots of the limbs below
+    /// their parents by up to 158 mm.
+    fn drop_tracks(&mut self) -> Result<(), String> {
+        let skeleton = &self.model.skeleton;
+        let turned = LIMBS.iter().flat_map(|[root, middle, ..]| [root, middle]);
+        self.dropped = turned.filter_map(|name| skeleton.find(name)).collect();
+        let without = |t: &JointTracks| {
+            let rotation = t.rotation.clone().filter(|_| !self.dropped.contains(&t.joint));
+            JointTracks { rotation, ..t.clone() }
+        };
+        for clip in &mut self.clips {
+            let tracks = clip.tracks().iter().map(without).collect();
+            *clip = Clip::new(clip.name(), skeleton, tracks).map_err(text)?;
+        }
+        Ok(())
     }
 }
 
 /// Poses one figure, frame by frame.
 pub struct Player<'a> {
-    knight: &'a Knight,
+    rigged: &'a Rigged<'a>,
     cursor: ClipCursor,
+    state: RigState,
+    workspace: Workspace,
     pose: Pose,
+    /// Rotations that a sample keeps.
+    kept: Vec<Quat>,
 }
 
 impl<'a> Player<'a> {
     /// A figure at rest.
-    pub fn new(knight: &'a Knight) -> Self {
-        Self { knight, cursor: ClipCursor::default(), pose: Pose::rest(&knight.model.skeleton) }
+    pub fn new(rigged: &'a Rigged<'a>) -> Self {
+        let pose = Pose::rest(&rigged.model.skeleton);
+        let state = rigged.rig.state();
+        Self {
+            rigged,
+            cursor: ClipCursor::default(),
+            state,
+            workspace: Workspace::new(),
+            pose,
+            kept: Vec::new(),
+        }
     }
 
     /// The pose of the last frame.
@@ -92,21 +152,21 @@ impl<'a> Player<'a> {
         &self.pose
     }
 
-    /// Poses the figure as a clip has it at a time in seconds, without its limbs.
+    /// Samples a clip at a time in seconds. Joints whose tracks were dropped stay turned as the last frame left them.
     pub fn sample(&mut self, clip: usize, time: f32) {
+        let dropped = &self.rigged.dropped;
+        self.kept.clear();
+        self.kept.extend(dropped.iter().map(|j| self.pose.local(*j).rotation));
         self.pose.reset();
-        self.knight.clips[clip].sample_from(&mut self.cursor, time, &mut self.pose);
+        dropped.iter().zip(&self.kept).for_each(|(j, rotation)| self.pose.set_rotation(*j, *rotation));
+        self.rigged.clips[clip].sample_from(&mut self.cursor, time, &mut self.pose);
         self.pose.update();
     }
 
-    /// Solves the limbs.
+    /// Applies the rig.
     pub fn solve(&mut self) -> Result<(), String> {
-        let pose = &mut self.pose;
-        for (limb, goal, pole) in &self.knight.limbs {
-            let goal = Goal::position(pose.position(*goal)).with_pole(Pole::Point(pose.position(*pole)));
-            limb.solve(pose, &goal, &LimbOptions::new()).map_err(|e| e.to_string())?;
-        }
-        Ok(())
+        let Self { rigged, state, workspace, pose, .. } = self;
+        rigged.rig.apply(state, workspace, pose, &RigFrame::new(DT)).map(|_| ()).map_err(text)
     }
 
     /// Local transforms of these joints, for the judge.

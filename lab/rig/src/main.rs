@@ -27,6 +27,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use judge::Judge;
 use knight::Knight;
+use sinew::rig::StartFrom;
 
 fn main() -> ExitCode {
     match run() {
@@ -47,13 +48,18 @@ fn run() -> Result<bool, String> {
         return Err(format!("no {} (SINEW_DATA names the folder with gltf/)", path.display()));
     }
     let knight = Knight::read(&path)?;
-    let judge = Judge::read(&path, knight::judged())?;
+    let judge = Judge::read(&path, knight::LIMBS)?;
     let frames = orders::frames(&judge);
     let mut met = oracle::table(&judge, &knight)?;
     println!();
-    met &= orders::table("Knight's limbs", &knight, &frames)?;
-    println!();
-    met &= cost::table("Knight's limbs", &knight, &frames)?;
+    for (title, rigged) in [
+        ("control nodes", knight.controlled()?),
+        ("crossed, preferred", knight.crossed(StartFrom::Preferred)?),
+        ("crossed, pose", knight.crossed(StartFrom::Pose)?),
+    ] {
+        met &= orders::table(title, &rigged, &frames)?;
+        met &= cost::table(title, &rigged, &frames)?;
+    }
     println!("\n{}", if met { "all within bounds" } else { "past a bound" });
     Ok(met)
 }

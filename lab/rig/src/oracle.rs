@@ -10,11 +10,12 @@ const LIMBS_JUDGED: usize = 10_549;
 
 /// Prints the errors of each limb at all keys of all clips. Returns whether all are within bounds.
 pub fn table(judge: &Judge, knight: &Knight) -> Result<bool, String> {
-    if judge.clips().len() != knight.clips().len() {
-        return Err(format!("{} clips, of which {} were read", judge.clips().len(), knight.clips().len()));
+    let rigged = knight.controlled()?;
+    if judge.clips().len() != rigged.clips().len() {
+        return Err(format!("{} clips, of which {} were read", judge.clips().len(), rigged.clips().len()));
     }
     let joints = knight.joints(judge.nodes())?;
-    let mut player = Player::new(knight);
+    let mut player = Player::new(&rigged);
     let (mut sums, mut keys) = ([Tally::default(); LIMBS.len()], 0);
     for (i, clip) in judge.clips().iter().enumerate() {
         for time in Judge::keys(clip) {

@@ -6,7 +6,7 @@ use common::Noise;
 
 use crate::{
     judge::Judge,
-    knight::{Knight, Player},
+    knight::{Player, Rigged},
 };
 
 /// A frame: a clip and a time in seconds.
@@ -20,13 +20,13 @@ pub fn frames(judge: &Judge) -> Vec<Frame> {
 
 /// The bits of each frame's local transforms, with the frames solved in the given order, in turn on some threads.
 fn solved(
-    knight: &Knight,
+    rigged: &Rigged,
     frames: &[Frame],
     order: &[usize],
     threads: usize,
 ) -> Result<Vec<Vec<u32>>, String> {
     let part = |first: usize| {
-        let mut player = Player::new(knight);
+        let mut player = Player::new(rigged);
         let mine = order.iter().skip(first).step_by(threads);
         mine.map(|&at| {
             let (clip, time) = frames[at];
@@ -59,7 +59,7 @@ fn bits(player: &Player) -> Vec<u32> {
 }
 
 /// Prints, for each order and number of threads, how many frames have other bits. Returns whether none has.
-pub fn table(title: &str, knight: &Knight, frames: &[Frame]) -> Result<bool, String> {
+pub fn table(title: &str, rigged: &Rigged, frames: &[Frame]) -> Result<bool, String> {
     let forwards: Vec<usize> = (0..frames.len()).collect();
     let backwards = forwards.iter().rev().copied().collect();
     let mut shuffled = forwards.clone();
@@ -67,11 +67,11 @@ pub fn table(title: &str, knight: &Knight, frames: &[Frame]) -> Result<bool, Str
     for i in (1..shuffled.len()).rev() {
         shuffled.swap(i, noise.below(i + 1));
     }
-    let wanted = solved(knight, frames, &forwards, 1)?;
+    let wanted = solved(rigged, frames, &forwards, 1)?;
     let mut met = true;
     for (order, name) in [(&forwards, "forwards"), (&backwards, "backwards"), (&shuffled, "shuffled")] {
         for threads in [1, 8] {
-            let found = solved(knight, frames, order, threads)?;
+            let found = solved(rigged, frames, order, threads)?;
             let others = found.iter().zip(&wanted).filter(|(f, w)| f != w).count();
             println!(
                 "{title}, {name} on {threads} threads: {others} of {} frames have other bits",

@@ -1,6 +1,7 @@
 //! Judges rig files: what they say becomes a rig, and what is wrong with them is said in one line.
 
 mod dice;
+mod real;
 
 use std::{path::Path, sync::Arc};
 
@@ -108,6 +109,17 @@ fn a_file_becomes_the_rig_that_it_says() {
     let (mut state, frame) = (rig.state(), RigFrame::new(0.1).with_goals(&goals));
     rig.apply(&mut state, &mut Workspace::new(), &mut pose, &frame).unwrap();
     assert!(pose.position(wrist).distance(to) < 1e-3);
+}
+
+#[test]
+#[ignore = "needs SINEW_DATA"]
+fn the_file_in_the_docs_fits_the_figure_that_it_is_for() {
+    let page = include_str!("../../../docs/rigs.md");
+    let text = page.split("```toml").nth(1).unwrap().split("```").next().unwrap();
+    let at = real::data("gltf/KayKit_Knight.glb");
+    let model = sinew_files::Model::read(&at, &sinew_files::ReadOptions::default()).unwrap();
+    let rig = rig::read(text, Path::new("knight.toml"), &model.bind_pose(), None).unwrap();
+    assert_eq!(rig.names().collect::<Vec<_>>(), ["left arm", "left foot"]);
 }
 
 #[test]

@@ -37,6 +37,9 @@
 //! [`posture`](crate::solve::FullBodyOptions::posture). In joint space, the preferred value is the value at rest
 //! ([`Dof::rest`]).
 //!
+//! A [`Rig`](crate::rig) knows the last frame and the time. In its handles `dls` and joint space honour precedence and damping
+//! too, and joint space springs.
+//!
 //! The table is that of [`solve::capabilities`](crate::solve::capabilities) and of joint space
 //! ([`mechanism::CAPABILITY`](crate::mechanism::CAPABILITY)).
 

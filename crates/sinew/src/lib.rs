@@ -24,6 +24,7 @@
 //! | chains in the plane | [`planar`] | `planar` |
 //! | feet on uneven ground, each frame | [`FootPlanter`](ground::plant::FootPlanter) | |
 //! | feet on uneven ground, a whole clip | [`ground::plant`] | |
+//! | named handles in order: poles, fades, feet that roll | [`Rig`](rig::Rig) | `rig` |
 //! | limits of a joint | [`joint::Joint`] | |
 //! | which joint is the left knee | [`body::BodyRoles`] | |
 //! | sample clips, bake poses into keys | [`motion`] | |
@@ -36,7 +37,7 @@
 //! [`Skeleton`] is the tree of joints with its rest pose. [`Pose`] is one placement of it, a [`JointTransform`] for each joint.
 //! A *solver* is built from a skeleton once and shared: its methods take `&self`, and threads and characters may use it at the
 //! same time. A *state* is what one character remembers from frame to frame ([`LookState`](solve::LookState),
-//! [`Drag`](solve::Drag), [`FootPlanterState`](ground::plant::FootPlanterState)); `reset` forgets it. A [`Workspace`] is scratch
+//! [`Drag`](solve::Drag), [`FootPlanterState`](ground::plant::FootPlanterState), [`RigState`](rig::RigState)); `reset` forgets it. A [`Workspace`] is scratch
 //! memory, one a thread for all solvers: it grows on their first use, or by their `reserve`, and changes no bit of an answer.
 //! What may change from frame to frame is an argument: the [`Goal`], and options. Every solve returns a [`Report`].
 //!

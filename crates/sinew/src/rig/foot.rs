@@ -111,9 +111,8 @@ impl Foot {
             .turn(left, goal.roll.min(0.0), heel)
             .turn(left, (goal.roll - self.break_angle).max(0.0), tip);
         let foot = whole.turn(left, goal.roll.clamp(0.0, self.break_angle), ball);
-        let rolls = foot.turned != start.turned || goal.goal.rotation.is_some();
-        let ankle = Goal { position: Some(foot.at), rotation: rolls.then_some(foot.turned), ..goal.goal };
-        (ankle, toes.filter(|_| rolls).map(|(_, q)| math::mul(whole.turned, q)))
+        let ankle = Goal { position: Some(foot.at), rotation: Some(foot.turned), ..goal.goal };
+        (ankle, toes.map(|(_, q)| math::mul(whole.turned, q)))
     }
 }
 

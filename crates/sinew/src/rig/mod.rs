@@ -84,7 +84,8 @@
 //!
 //! # Feet and twists
 //!
-//! A [foot](HandleSolver::Foot) is a leg whose goal is the ankle's place and rotation before it pivots. [`RigGoal::pivot`] turns
+//! A [foot](HandleSolver::Foot) is a leg whose goal is the ankle's place and rotation before it pivots. A rotation that is not
+//! given is the animation's, in model space: the foot does not tilt with its leg. [`RigGoal::pivot`] turns
 //! it about the ball, [`RigGoal::bank`] tilts it over an edge of the sole, and [`RigGoal::roll`] rolls it: below 0 over the
 //! heel, up to the [break angle](FootSpec::break_angle) over the ball, with the toes flat, and beyond over the tip. A
 //! [twist](HandleSolver::Twist) takes no position. It spreads the roll that the handles before gave to its tip along the chain;

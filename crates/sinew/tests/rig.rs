@@ -946,3 +946,103 @@ fn handles_are_drawn() {
     assert_eq!(list.shapes()[2].color(), [1, 2, 3]);
     assert_eq!(list.shapes()[5].color(), sinew::draw::color(Handle, None));
 }
+
+#[test]
+fn hostile_poses_and_goals_are_refused_or_leave_finite_numbers() {
+    let mut seed = 0x9e37_79b9_7f4a_7c15u64;
+    let mut dice = move |n: u64| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed % n
+    };
+    let (mut solved, mut refused) = (0, 0);
+    let number = |kind: u64, n: u64| match kind {
+        0 => [0.0, 1e-30, 1e-6, 1e6, 1e12, 1e30, -1e30, f32::MAX, f32::NAN, f32::INFINITY][n as usize % 10],
+        _ => (n % 2001) as f32 / 1000.0 - 1.0,
+    };
+    let rest = figure();
+    for case in 0..300 {
+        let from = StartFrom::ALL[dice(3) as usize];
+        let mut bind = rest.clone();
+        // Scales that mirror, are unequal or vanish; at bind, in the animation, or in both.
+        let mut bend = |pose: &mut Pose, dice: &mut dyn FnMut(u64) -> u64| {
+            for _ in 0..dice(3) {
+                let joint = pose.skeleton().joint_at(dice(pose.skeleton().len() as u64) as usize).unwrap();
+                let scale = match dice(6) {
+                    0 => Vec3::ZERO,
+                    1 => Vec3::splat(-1.0),
+                    2 => Vec3::new(1.0, 2.0, 1.0),
+                    3 => Vec3::splat(1e-12),
+                    4 => Vec3::splat(1e9),
+                    _ => Vec3::splat(0.5),
+                };
+                let local = JointTransform { scale, ..*pose.local(joint) };
+                pose.set_local(joint, local);
+            }
+            pose.update();
+        };
+        if case % 3 == 0 {
+            bend(&mut bind, &mut dice);
+        }
+        for spec in all(&rest, from) {
+            let mut spec = spec;
+            if spec.effectors.is_empty() && dice(3) == 0 {
+                spec.goal.node = Some(find(&rest, "hand control.l"));
+                spec.pole =
+                    matches!(spec.solver, HandleSolver::TwoBone | HandleSolver::Auto | HandleSolver::Foot)
+                        .then(|| find(&rest, "elbow control.l"));
+            }
+            spec.rotation_influence = [1.0, 0.5][dice(2) as usize];
+            let Ok(rig) = Rig::new(&bind, None, &RigSpec { handles: vec![spec.clone()] }) else {
+                refused += 1;
+                continue;
+            };
+            let (mut state, mut workspace) = (rig.state(), Workspace::new());
+            for frame in 0..3 {
+                let mut pose = animation(&rest, frame);
+                if dice(2) == 0 {
+                    bend(&mut pose, &mut dice);
+                }
+                let kind = 1 + dice(8);
+                let mut vector = || Vec3::from_array([(); 3].map(|()| number(kind - 1, dice(1 << 30))));
+                let mut goals = vec![RigGoal::new(); rig.goal_count()];
+                for goal in &mut goals {
+                    goal.goal.position = (spec.solver != HandleSolver::Twist).then(&mut vector);
+                    if spec.solver == HandleSolver::Foot {
+                        [goal.roll, goal.bank, goal.pivot] = vector().to_array();
+                    }
+                    if matches!(
+                        spec.solver,
+                        HandleSolver::Auto | HandleSolver::TwoBone | HandleSolver::LeastSquares
+                    ) {
+                        goal.goal.pole = Pole::Direction(vector());
+                        goal.goal.rotation = Some(math::axis_angle(Vec3::Y, vector().x.clamp(-9.0, 9.0)));
+                        goal.goal.swivel = vector().x;
+                    }
+                }
+                let before = bits(&pose);
+                match rig.apply(&mut state, &mut workspace, &mut pose, &RigFrame::new(DT).with_goals(&goals))
+                {
+                    Err(error) => {
+                        assert_eq!(error.to_string().lines().count(), 1, "{error}");
+                        assert_eq!(before, bits(&pose), "{error}");
+                        refused += 1;
+                    }
+                    Ok(report) => {
+                        let report = report.handles[0].report;
+                        assert!(
+                            report.position_residual.is_finite() && report.rotation_residual.is_finite(),
+                            "{spec:?} {report:?}"
+                        );
+                        let sound =
+                            |l: &JointTransform| l.rotation.is_normalized() && l.translation.is_finite();
+                        assert!(pose.locals().iter().all(sound), "case {case}: {spec:?} {goals:?}");
+                        solved += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(solved > 2500 && refused > 1000, "{solved} solved, {refused} refused");
+}

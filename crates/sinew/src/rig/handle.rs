@@ -22,6 +22,7 @@ use crate::{
         Aim, AimUp, Auto, Ccd, ChainSolver, DampedLeastSquares, Effector, Fabrik, Follow, FollowOptions,
         FullBody, IterativeOptions, LookAt, LookJoint, LookState, Options, Spline, SplineOptions, Tolerance,
         TwoBone,
+        arc::distance,
         spline::{Curve, CurveError, CurveKind, CurveUp},
     },
 };
@@ -612,7 +613,7 @@ impl Handle {
         }
         if self.tip.is_some() && !matches!(self.method, Method::Twist) {
             let to = goal.position.unwrap_or(end);
-            report.position_residual = pose.position(tip).distance(to);
+            report.position_residual = distance(pose.position(tip), to);
             report.rotation_residual = goal
                 .rotation
                 .map_or(0.0, |q| math::angle_between(pose.model_rotation(tip), math::normalize(q)));

@@ -966,7 +966,7 @@ fn hostile_poses_and_goals_are_refused_or_leave_finite_numbers() {
         let from = StartFrom::ALL[dice(3) as usize];
         let mut bind = rest.clone();
         // Scales that mirror, are unequal or vanish; at bind, in the animation, or in both.
-        let mut bend = |pose: &mut Pose, dice: &mut dyn FnMut(u64) -> u64| {
+        let bend = |pose: &mut Pose, dice: &mut dyn FnMut(u64) -> u64| {
             for _ in 0..dice(3) {
                 let joint = pose.skeleton().joint_at(dice(pose.skeleton().len() as u64) as usize).unwrap();
                 let scale = match dice(6) {

@@ -1046,3 +1046,47 @@ fn hostile_poses_and_goals_are_refused_or_leave_finite_numbers() {
     }
     assert!(solved > 2500 && refused > 1000, "{solved} solved, {refused} refused");
 }
+
+#[test]
+fn straight_knees_bend_forward_and_straight_elbows_back_where_roles_are_known() {
+    // The figure faces -X, so that the bend is not that of a chain without roles, which is towards +Z.
+    let mut b = Skeleton::builder();
+    let at = |aside: f32, up: f32, front: f32| JointTransform::from_translation(Vec3::new(-front, up, aside));
+    let hips = b.add("hips", None, at(0.0, 1.0, 0.0));
+    let spine = b.add("spine", Some(hips), at(0.0, 0.3, 0.0));
+    b.add("head", Some(spine), at(0.0, 0.3, 0.0));
+    for (side, x) in [("L", -1.0f32), ("R", 1.0)] {
+        // Left is the figure's own: up x front.
+        let upper = b.add(format!("upper_arm.{side}"), Some(spine), at(0.2 * -x, 0.2, 0.0));
+        let fore = b.add(format!("forearm.{side}"), Some(upper), at(0.0, -0.3, 0.0));
+        b.add(format!("hand.{side}"), Some(fore), at(0.0, -0.3, 0.0));
+        let thigh = b.add(format!("thigh.{side}"), Some(hips), at(0.1 * -x, -0.05, 0.0));
+        let shin = b.add(format!("shin.{side}"), Some(thigh), at(0.0, -0.4, 0.0));
+        b.add(format!("foot.{side}"), Some(shin), at(0.0, -0.4, 0.0));
+    }
+    let rest = Pose::rest(&Arc::new(b.build().unwrap().0));
+    let body = sinew::body::BodyRoles::find(&rest, &[]).unwrap();
+    let front = body.front(&rest).as_dvec3();
+    assert!(front.x.abs() > 0.99, "{front}");
+    for (root, middle, tip, forward) in [
+        ("thigh.L", "shin.L", "foot.L", 1.0),
+        ("thigh.R", "shin.R", "foot.R", 1.0),
+        ("upper_arm.L", "forearm.L", "hand.L", -1.0),
+        ("upper_arm.R", "forearm.R", "hand.R", -1.0),
+    ] {
+        let spec = handle(&rest, HandleSolver::TwoBone, StartFrom::Preferred, root, tip);
+        let spec = RigSpec { handles: vec![spec] };
+        let line = rest.position(find(&rest, tip)) - rest.position(find(&rest, root));
+        let goals = [Goal::position(rest.position(find(&rest, tip)) - 0.3 * line).into()];
+        let bend = |body| {
+            let rig = Rig::new(&rest, body, &spec).unwrap();
+            let mut pose = rest.clone();
+            let frame = RigFrame::new(DT).with_goals(&goals);
+            rig.apply(&mut rig.state(), &mut Workspace::new(), &mut pose, &frame).unwrap();
+            place(&pose, find(&rest, middle)) - place(&pose, find(&rest, root))
+        };
+        let out = bend(Some(&body)).dot(front) * forward;
+        assert!(out > 0.15, "{middle} is {out} m to where it bends");
+        assert!(bend(None).dot(DVec3::Z) > 0.15, "{middle} without roles");
+    }
+}

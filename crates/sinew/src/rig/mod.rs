@@ -188,7 +188,7 @@ impl<'a> RigFrame<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
 pub struct HandleReport {
-    /// Report of its solver. The residuals are those of the full goal, measured after influences. The default where it did
+    /// Report of its solver, in model space. The residuals are those of the full goal, measured after influences. The default where it did
     /// nothing. From preferred values, the branch never changes.
     pub report: Report,
     /// Whether a goal was set.

@@ -80,7 +80,7 @@ pub(super) struct Handle {
     options: IterativeOptions,
 }
 
-/// What one handle of one figure works with besides the pose: scratch, and the dead zone of a look.
+/// Scratch memory of one handle of one figure, and the dead zone of a look.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     look: Option<LookState>,

@@ -153,7 +153,7 @@ impl From<Goal> for RigGoal {
     }
 }
 
-/// What is given to a rig in one frame.
+/// Input of a rig in one frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RigFrame<'a> {
@@ -184,7 +184,7 @@ impl<'a> RigFrame<'a> {
     }
 }
 
-/// How one handle went in a frame.
+/// Result of one handle in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
 pub struct HandleReport {
@@ -233,7 +233,7 @@ impl Memory {
     }
 }
 
-/// What one figure remembers of a rig from frame to frame; made by [`Rig::state`].
+/// Memory of one figure for its rig, from frame to frame; made by [`Rig::state`].
 #[derive(Clone, Debug)]
 pub struct RigState {
     memory: Vec<Memory>,

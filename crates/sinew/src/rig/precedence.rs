@@ -69,7 +69,7 @@ pub(super) fn at_level(joint: &Joint, level: i32, eases: bool) -> Joint {
     joint
 }
 
-/// Where a motion of one degree of freedom ends. `pace` is the number of frames in a [`STEP`].
+/// The value at which a motion of one degree of freedom ends. `pace` is the number of frames in a [`STEP`].
 fn moved(dof: &Dof, from: f32, to: f32, eases: bool, pace: f32) -> f32 {
     let mut push = to - from;
     if dof.damping > 0.0 {

@@ -685,6 +685,33 @@ fn damping_bounds_the_speed_and_a_spring_pulls_back() {
 }
 
 #[test]
+fn damping_allows_no_motion_in_no_time() {
+    // Of these balls, one coordinate moves and two stay: no step over no time must not become a number that is none.
+    let mut b = Skeleton::builder();
+    for n in 0..4 {
+        let at = if n == 0 { Vec3::ZERO } else { Vec3::new(0.0, 0.3, 0.02 * (n % 2) as f32) };
+        b.add(format!("{n}"), (n as usize).checked_sub(1), JointTransform::from_translation(at));
+    }
+    let (mut skeleton, ids) = b.build().unwrap();
+    let dof = Some(Dof::range(-1.0, 1.0).with_damping(50.0));
+    for &id in &ids[..3] {
+        skeleton.set_joint(id, Joint::axes([dof; 3])).unwrap();
+    }
+    let rest = Pose::rest(&Arc::new(skeleton));
+    let goals = [Goal::position(Vec3::new(0.0, 0.6, 0.4)).into()];
+    for solver in [HandleSolver::LeastSquares, HandleSolver::JointSpace] {
+        let rig = rig(&rest, vec![handle(&rest, solver, StartFrom::Last, "0", "3")]);
+        for dt in [0.0, f32::from_bits(1), 1e-9] {
+            let mut pose = rest.clone();
+            let frame = RigFrame::new(dt).with_goals(&goals);
+            rig.apply(&mut rig.state(), &mut Workspace::new(), &mut pose, &frame).unwrap();
+            let off = ids.iter().map(|&j| pose.local(j).rotation.angle_between(Quat::IDENTITY));
+            assert!(off.clone().all(|off| off < 1e-6), "{solver}, {dt} s: {:?}", off.collect::<Vec<_>>());
+        }
+    }
+}
+
+#[test]
 fn last_continues_where_the_last_frame_ended_and_reset_forgets_it() {
     // A tail that follows its goal keeps the shape that it was led into, which the animation's pose does not have.
     let rest = figure();
@@ -799,6 +826,57 @@ fn a_twist_spreads_roll_and_keeps_the_tip() {
 }
 
 #[test]
+fn a_twist_holds_the_limits_of_its_tip() {
+    let mut skeleton = Skeleton::clone(figure().skeleton());
+    let hand = skeleton.find("hand.l").unwrap();
+    skeleton.set_joint(hand, Joint::hinge(Vec3::X, Dof::range(-0.3, 0.3))).unwrap();
+    let rest = Pose::rest(&Arc::new(skeleton));
+    for from in [StartFrom::Pose, StartFrom::Preferred] {
+        let rig = rig(&rest, vec![handle(&rest, HandleSolver::Twist, from, "fore.l", "hand.l")]);
+        for roll in [-2.5f32, 0.1, 1.0, 2.0] {
+            for pitch in [0.0, 0.4] {
+                let turned = math::mul(math::axis_angle(Vec3::X, roll), math::axis_angle(Vec3::Y, pitch));
+                let goals = [Goal::NONE.with_rotation(turned).into()];
+                let mut pose = rest.clone();
+                let frame = RigFrame::new(DT).with_goals(&goals);
+                rig.apply(&mut rig.state(), &mut Workspace::new(), &mut pose, &frame).unwrap();
+                let q = pose.local(hand).rotation.as_dquat().normalize();
+                let (angle, across) = (2.0 * q.x.atan2(q.w), q.y.hypot(q.z));
+                assert!(angle.abs() < 0.3 + 1e-5 && across < 1e-5, "{from}, {roll}: {angle}, {across}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_position_alone_turns_no_tip_and_without_influence_changes_nothing() {
+    // The end is out of reach, so that joint space starts again from anywhere.
+    let rest = figure();
+    let tip = find(&rest, "tail 5");
+    for solver in
+        [HandleSolver::Auto, HandleSolver::Ccd, HandleSolver::LeastSquares, HandleSolver::JointSpace]
+    {
+        for from in StartFrom::ALL.iter().copied() {
+            for influence in [0.0, 1.0] {
+                let spec = HandleSpec {
+                    position_influence: influence,
+                    rotation_influence: 0.5,
+                    ..handle(&rest, solver, from, "tail 0", "tail 5")
+                };
+                let rig = rig(&rest, vec![spec]);
+                let goals = [Goal::position(Vec3::new(3.0, 1.0, 0.0)).into()];
+                let mut pose = animation(&rest, 5);
+                let (before, turned) = (bits(&pose), pose.local(tip).rotation);
+                let frame = RigFrame::new(DT).with_goals(&goals);
+                rig.apply(&mut rig.state(), &mut Workspace::new(), &mut pose, &frame).unwrap();
+                assert_eq!(before == bits(&pose), influence == 0.0, "{solver} from {from}");
+                assert_eq!(turned, pose.local(tip).rotation, "{solver} from {from}");
+            }
+        }
+    }
+}
+
+#[test]
 fn bad_rigs_are_refused_by_name() {
     use HandleSolver as S;
     let rest = figure();
@@ -848,6 +926,23 @@ fn bad_rigs_are_refused_by_name() {
     says(vec![HandleSpec { pole: Some(find(&rest, "hand.l")), ..arm() }], &["follows joint `hand.l`"]);
 
     // Joints that a solver cannot honour.
+    let mut limited = Skeleton::clone(rest.skeleton());
+    for name in ["foot.l", "hand.l"] {
+        limited.set_joint(find(&rest, name), Joint::cone(Vec3::Y, 0.5, 0.5)).unwrap();
+    }
+    limited.set_joint(find(&rest, "head"), Joint::axes([Some(Dof::FREE); 3])).unwrap();
+    let limited = Pose::rest(&Arc::new(limited));
+    let mut wrist = handle(&limited, S::TwoBone, StartFrom::Pose, "upper.l", "hand.l");
+    assert!(Rig::new(&limited, None, &RigSpec { handles: vec![wrist.clone()] }).is_ok());
+    wrist.goal = GoalSpec { node: Some(find(&rest, "root")), follows_rotation: true, ..GoalSpec::default() };
+    for (spec, words) in [
+        (wrist, "joint `hand.l` has a ball joint, which two-bone"),
+        (handle(&limited, S::Foot, StartFrom::Pose, "thigh.l", "foot.l"), "joint `foot.l` has a ball joint"),
+        (handle(&limited, S::Aim, StartFrom::Pose, "head", "head"), "single axes, which aim"),
+    ] {
+        let error = refused(&limited, vec![spec]);
+        assert!(error.contains(words), "{error}");
+    }
     for (solver, from, change, words) in [
         (
             S::LeastSquares,
@@ -883,15 +978,18 @@ fn bad_frames_leave_pose_and_state_as_they_were() {
     rig.apply(&mut state, &mut workspace, &mut pose, &RigFrame::new(DT).with_goals(&good)).unwrap();
     let kept = state.clone();
     let pose = animation(&rest, 1);
+    let places_of = |pose: &Pose| rest.skeleton().joints().map(|j| pose.position(j)).collect::<Vec<_>>();
     let mut refuse = |change: &dyn Fn(&mut Vec<RigGoal>, &mut f32, &mut Pose), words: &str| {
         let (mut goals, mut dt, mut pose) = (good.clone(), DT, pose.clone());
         change(&mut goals, &mut dt, &mut pose);
-        let before = bits(&pose);
+        pose.update();
+        let (before, frames) = (bits(&pose), places_of(&pose));
         let error = rig
             .apply(&mut state, &mut workspace, &mut pose, &RigFrame::new(dt).with_goals(&goals))
             .unwrap_err();
         assert!(error.to_string().contains(words), "{error}");
         assert_eq!(before, bits(&pose), "{error}");
+        assert!(frames == places_of(&pose), "{error}");
         assert!(state == kept, "{error}");
     };
     refuse(&|_, dt, _| *dt = -1.0, "frame time");
@@ -915,6 +1013,11 @@ fn bad_frames_leave_pose_and_state_as_they_were() {
     let other = self::rig(&rest, specs[..2].to_vec());
     let error = other.apply(&mut state, &mut workspace, &mut pose.clone(), &RigFrame::new(DT)).unwrap_err();
     assert!(matches!(error, RigError::OtherState { .. }));
+    // Equal numbers of handles, goals and joints do not make it the same rig; a clone is the same.
+    let twin = self::rig(&rest, specs.clone());
+    let error = twin.apply(&mut state, &mut workspace, &mut pose.clone(), &RigFrame::new(DT)).unwrap_err();
+    assert_eq!(error, RigError::OtherState { given: rig.len(), wanted: twin.len() });
+    rig.clone().apply(&mut state, &mut workspace, &mut pose.clone(), &RigFrame::new(DT)).unwrap();
     let error = rig.apply(&mut state, &mut workspace, &mut straight(3), &RigFrame::new(DT)).unwrap_err();
     assert!(matches!(error, RigError::OtherSkeleton { given: 4, .. }));
     // Faults are data.

@@ -144,7 +144,7 @@ pub enum RigError {
     /// The state belongs to another rig.
     #[error("the state belongs to another rig, with {given} handles (this one has {wanted})")]
     OtherState {
-        /// Number of handles in the state. Where the numbers are equal, the handles differ.
+        /// Number of handles in the state. Where the numbers are equal, the rigs were built apart.
         given: usize,
         /// Number of handles of the rig.
         wanted: usize,

@@ -20,8 +20,8 @@ use crate::{
     mechanism::JointSpaceError,
     solve::{
         Aim, AimUp, Auto, Ccd, ChainSolver, DampedLeastSquares, Effector, Fabrik, Follow, FollowOptions,
-        FullBody, IterativeOptions, LookAt, LookJoint, LookState, Options, Spline, SplineOptions, Tolerance,
-        TwoBone,
+        FullBody, IterativeOptions, LimbOptions, LookAt, LookJoint, LookState, Options, Spline,
+        SplineOptions, Tolerance, TwoBone,
         arc::distance,
         spline::{Curve, CurveError, CurveKind, CurveUp},
     },
@@ -80,7 +80,7 @@ pub(super) struct Handle {
     options: IterativeOptions,
 }
 
-/// Scratch memory of one handle of one figure, and the dead zone of a look.
+/// Scratch memory of one handle of one figure.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     look: Option<LookState>,
@@ -91,13 +91,6 @@ pub(super) struct Scratch {
     /// Transforms of the handle's joints before it.
     pub initial: Vec<JointTransform>,
     before: Vec<JointTransform>,
-}
-
-impl Scratch {
-    /// Forgets what it remembers.
-    pub fn reset(&mut self) {
-        self.look.iter_mut().for_each(LookState::reset);
-    }
 }
 
 /// Error of a solver, before the handle's name is known.
@@ -192,13 +185,27 @@ fn middle(bind: &Pose, chain: &Chain) -> JointId {
     best.1
 }
 
-fn limb(bind: &Pose, chain: &Chain) -> Result<Arc<dyn ChainSolver>, HandleFault> {
+/// The limb along a chain. `rotates` where its goal always has a rotation.
+fn limb(bind: &Pose, chain: &Chain, rotates: bool) -> Result<Arc<dyn ChainSolver>, HandleFault> {
     let (skeleton, middle) = (bind.skeleton(), middle(bind, chain));
     let limited = |j| skeleton.joint(j).attributes() != Attributes::NONE;
-    Ok(match limited(chain.root()) || limited(middle) {
-        true => Arc::new(TwoBone::within_limits(skeleton, chain.clone(), middle)?),
-        false => Arc::new(TwoBone::from_chain(skeleton, chain.clone(), middle)?),
-    })
+    let limb = match limited(chain.root()) || limited(middle) {
+        true => TwoBone::within_limits(skeleton, chain.clone(), middle)?,
+        false => TwoBone::from_chain(skeleton, chain.clone(), middle)?,
+    };
+    if rotates {
+        let goal = Goal::position(Vec3::ZERO).with_rotation(Quat::IDENTITY);
+        honoured(limb.solve(&mut bind.clone(), &goal, &LimbOptions::new()))?;
+    }
+    Ok(Arc::new(limb))
+}
+
+/// Refuses joints that a solver cannot honour, and that it checks as it solves, by a trial at bind.
+fn honoured(trial: Result<Report, SolveError>) -> Result<(), HandleFault> {
+    match trial {
+        Err(SolveError::Joint(error)) => Err(error.into()),
+        _ => Ok(()),
+    }
 }
 
 /// Checks damping and springs, which a rig takes up for some solvers.
@@ -240,7 +247,7 @@ impl Handle {
             HandleSolver::Auto => Method::Chain(Arc::new(Auto::from_chain(skeleton, chain.clone())?)),
             HandleSolver::Ccd => Method::Chain(Arc::new(Ccd::from_chain(skeleton, chain.clone())?)),
             HandleSolver::Fabrik => Method::Chain(Arc::new(Fabrik::from_chain(skeleton, chain.clone())?)),
-            HandleSolver::TwoBone => Method::Chain(limb(bind, &chain)?),
+            HandleSolver::TwoBone => Method::Chain(limb(bind, &chain, spec.goal.follows_rotation)?),
             HandleSolver::LeastSquares => {
                 check_timed(skeleton, spec, &joints)?;
                 let all = precedences(skeleton, &joints);
@@ -280,8 +287,10 @@ impl Handle {
                         rule: "needs an axis with a direction",
                     });
                 }
+                let aim = Aim::new(spec.tip, axis);
+                honoured(aim.solve(&mut bind.clone(), Vec3::ZERO, &Options::new()))?;
                 inner = 0..1;
-                Method::Aim(Aim::new(spec.tip, axis), local(Vec3::Y))
+                Method::Aim(aim, local(Vec3::Y))
             }
             HandleSolver::FullBody => {
                 let effector = |e: &EffectorSpec| Effector {
@@ -301,7 +310,7 @@ impl Handle {
                 Method::FullBody(body)
             }
             HandleSolver::Foot => {
-                let foot = Foot::new(bind, &chain, limb(bind, &chain)?, &spec.foot, front)?;
+                let foot = Foot::new(bind, &chain, limb(bind, &chain, true)?, &spec.foot, front)?;
                 joints.extend(foot.toes);
                 Method::Foot(foot)
             }
@@ -600,8 +609,7 @@ impl Handle {
         };
         if let (Method::Foot(Foot { toes: Some(joint), .. }), Some(toes)) = (&self.method, toes) {
             pose.set_model_rotation(*joint, toes);
-            let within = pose.skeleton().limits(*joint).clamp(pose.local(*joint).rotation);
-            pose.set_rotation(*joint, within);
+            preferred::hold(pose, *joint);
             pose.update();
         }
         if self.from == StartFrom::Last {
@@ -661,7 +669,9 @@ impl Handle {
                 pose.set_local(j, JointTransform { translation, rotation, ..from });
             }
         };
-        for n in self.inner.clone() {
+        // A tip without a rotation goal is a part of what the position moved.
+        let end = if tip.is_some() { self.inner.end } else { self.joints.len() };
+        for n in self.inner.start..end {
             between(pose, n, by_position);
         }
         pose.update();
@@ -704,10 +714,14 @@ impl Handle {
             }
             _ => 0.0,
         };
-        pose.update();
         if roll == 0.0 {
+            if turns {
+                preferred::hold(pose, tip);
+            }
+            pose.update();
             return;
         }
+        pose.update();
         let at = |pose: &Pose, n: usize| pose.position(self.joints[n]);
         let line: f32 = (0..n).map(|k| at(pose, k + 1).distance(at(pose, k))).sum();
         let (mut along, mut done) = (0.0, 0.0);
@@ -721,14 +735,11 @@ impl Handle {
             }
         }
         for k in 1..n {
-            let limits = pose.skeleton().limits(self.joints[k]);
-            if !limits.turns_freely() {
-                let within = limits.clamp(pose.local(self.joints[k]).rotation);
-                pose.set_rotation(self.joints[k], within);
-            }
+            preferred::hold(pose, self.joints[k]);
         }
         pose.update();
         pose.set_model_rotation(tip, wanted);
+        preferred::hold(pose, tip);
         pose.update();
     }
 }

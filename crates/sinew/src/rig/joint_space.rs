@@ -154,9 +154,12 @@ impl JointSpace {
             }
             own.update();
         }
+        // No position depends on the tip's own turn: restarts must not scatter it. A spring may turn it.
+        let springs = |j| skeleton.joint(j).dofs().any(|dof| dof.spring.is_some());
         for (id, &j) in self.skeleton.joints().zip(&self.joints) {
             let to = own.local(id);
-            if to.rotation != pose.local(j).rotation {
+            let turns = j != tip || goal.rotation.is_some() || springs(tip);
+            if turns && to.rotation != pose.local(j).rotation {
                 pose.set_rotation(j, to.rotation);
             }
             if skeleton.limits(j).slides() && to.translation != pose.local(j).translation {

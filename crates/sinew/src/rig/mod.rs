@@ -78,7 +78,8 @@
 //! # Influence and fade
 //!
 //! A handle solves its goals in full. Its result is blended with the pose that it got, in joint coordinates, where limits are
-//! convex: the joints above the tip by the influence of the position, the tip (and the toes of a foot) by that of the rotation.
+//! convex: the joints above the tip by the influence of the position, the tip (and the toes of a foot) by that of the rotation
+//! if the goal has one.
 //! Both are the products of the handle's influence, the goal's, and the fade. A fade follows 3 t^2 - 2 t^3 over its duration.
 //! At 0 the pose keeps its bits. In a full body, the goals' own influences are its solver's, as they compete.
 //!
@@ -233,9 +234,11 @@ impl Memory {
     }
 }
 
-/// Memory of one figure for its rig, from frame to frame; made by [`Rig::state`].
+/// Memory of one figure for its rig, from frame to frame. [`Rig::state`] makes it for that rig and its clones.
 #[derive(Clone, Debug)]
 pub struct RigState {
+    /// Identity of its rig.
+    rig: Arc<()>,
     memory: Vec<Memory>,
     next: Vec<Memory>,
     scratch: Vec<Scratch>,
@@ -249,7 +252,7 @@ pub struct RigState {
 }
 
 impl PartialEq for RigState {
-    /// Compares what counts as input; not scratch, and not the dead zones of looks.
+    /// Compares what counts as input, not scratch.
     fn eq(&self, other: &Self) -> bool {
         self.memory == other.memory
     }
@@ -274,7 +277,6 @@ impl RigState {
         for memory in &mut self.memory {
             (memory.faded, memory.holds) = (f32::from(memory.on), false);
         }
-        self.scratch.iter_mut().for_each(Scratch::reset);
     }
 
     /// Switches every handle to where a fresh state has it, and forgets all.
@@ -315,6 +317,8 @@ pub struct HandleShape {
 pub struct Rig {
     skeleton: Arc<Skeleton>,
     handles: Arc<[Handle]>,
+    /// Shared by the rig's clones and its states.
+    identity: Arc<()>,
     /// Joints that the handles may move, in the skeleton's order.
     moved: Vec<JointId>,
     goals: usize,
@@ -360,7 +364,7 @@ impl Rig {
         let mut moved: Vec<JointId> = handles.iter().flat_map(|h| h.joints.iter().copied()).collect();
         moved.sort_unstable_by_key(|j| j.index());
         moved.dedup();
-        Ok(Self { skeleton, handles: handles.into(), moved, goals: first })
+        Ok(Self { skeleton, handles: handles.into(), identity: Arc::new(()), moved, goals: first })
     }
 
     /// Number of handles.
@@ -418,6 +422,7 @@ impl Rig {
         };
         let memory: Vec<_> = self.handles.iter().map(memory).collect();
         RigState {
+            rig: self.identity.clone(),
             next: memory.clone(),
             memory,
             scratch: self.handles.iter().map(Handle::scratch).collect(),
@@ -458,6 +463,7 @@ impl Rig {
             for (&j, &local) in self.moved.iter().zip(&state.animation) {
                 pose.set_local(j, local);
             }
+            pose.update();
             return Err(error);
         }
         core::mem::swap(&mut state.memory, &mut state.next);
@@ -469,9 +475,7 @@ impl Rig {
         if !Arc::ptr_eq(skeleton, &self.skeleton) && **skeleton != *self.skeleton {
             return Err(RigError::OtherSkeleton { given: skeleton.len(), wanted: self.skeleton.len() });
         }
-        let same = |(m, h): (&Memory, &Handle)| m.held.len() == h.joints.len();
-        let fits = state.tasks.len() == self.goals && state.memory.iter().zip(&*self.handles).all(same);
-        if state.memory.len() != self.handles.len() || !fits {
+        if !Arc::ptr_eq(&state.rig, &self.identity) {
             return Err(RigError::OtherState { given: state.memory.len(), wanted: self.handles.len() });
         }
         if !frame.goals.is_empty() && frame.goals.len() != self.goals {
@@ -503,7 +507,7 @@ impl Rig {
     ) -> Result<(), RigError> {
         let RigState { next, scratch, tasks, set, animation, reports, .. } = state;
         // At no time, nothing moves against damping: each step is infinitely short.
-        let pace = if frame.dt > 0.0 { precedence::STEP / frame.dt } else { f32::MAX };
+        let pace = if frame.dt > 0.0 { (precedence::STEP / frame.dt).min(f32::MAX) } else { f32::MAX };
         for (n, handle) in self.handles.iter().enumerate() {
             let (memory, scratch) = (&mut next[n], &mut scratch[n]);
             let to = f32::from(memory.on);

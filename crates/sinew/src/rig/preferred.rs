@@ -102,12 +102,17 @@ pub(super) fn carry(pose: &mut Pose, chain: &Chain, to: Vec3) {
     if let (Some(line), Some(goal)) = (line.try_normalize(), goal.try_normalize()) {
         let root = chain.root();
         pose.turn(root, math::shortest_arc(line, goal, line.cross(bend)));
-        let limits = pose.skeleton().limits(root);
-        if !limits.turns_freely() {
-            let within = limits.clamp(pose.local(root).rotation);
-            pose.set_rotation(root, within);
-        }
+        hold(pose, root);
         pose.update();
+    }
+}
+
+/// Turns a joint back into its limits.
+pub(super) fn hold(pose: &mut Pose, joint: JointId) {
+    let limits = pose.skeleton().limits(joint);
+    if !limits.turns_freely() {
+        let within = limits.clamp(pose.local(joint).rotation);
+        pose.set_rotation(joint, within);
     }
 }
 

@@ -191,6 +191,14 @@ impl Reader<'_> {
         FileError::Line { path: self.path.into(), line, what: what.into() }
     }
 
+    /// Offset of the first line that brings an error without a span, such as a key of too many parts.
+    fn first_without_span(&self) -> usize {
+        let ends: Vec<usize> = self.text.match_indices('\n').map(|(at, _)| at + 1).collect();
+        let fails = |end: usize| DeTable::parse(&self.text[..end]).is_err_and(|e| e.span().is_none());
+        let line = ends.partition_point(|&end| !fails(end));
+        line.checked_sub(1).map_or(0, |before| ends[before])
+    }
+
     fn at(&self, value: &Value, what: impl Into<String>) -> FileError {
         self.line(value.span().start, what)
     }
@@ -200,8 +208,10 @@ impl Reader<'_> {
             let what = format!("a rig file has at most {MAX_SIZE} bytes, not {}", self.text.len());
             return Err(self.line(0, what));
         }
-        let document = DeTable::parse(self.text)
-            .map_err(|e| self.line(e.span().map_or(0, |s| s.start), e.message().replace('\n', "; ")))?;
+        let document = DeTable::parse(self.text).map_err(|e| {
+            let at = e.span().map_or_else(|| self.first_without_span(), |s| s.start);
+            self.line(at, e.message().replace('\n', "; "))
+        })?;
         let all = Table { what: "a rig file", entries: document.get_ref(), at: 0 };
         for (key, value) in all.entries {
             let reserved = ["humanoid", "creature", "goal"];

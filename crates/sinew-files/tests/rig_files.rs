@@ -218,6 +218,10 @@ fn what_is_wrong_is_said_with_its_line_and_what_is_meant() {
     assert!(error(&"#".repeat(2_000_000)).contains("at most 1048576 bytes"));
     assert!(error(&format!("rig = 1\n{}", "[[handle]]\n".repeat(2000))).contains("at most 1000 handles"));
     assert!(read(&format!("rig = 1\na = {}", "[".repeat(100_000))).is_err());
+    for (before, after) in [("a", " = 1"), ("a", " = 1\n[[handle]]\nname = 1\n"), ("[a", "]\n")] {
+        let said = error(&format!("rig = 1\r\n\n{before}{}{after}", ".a".repeat(1000)));
+        assert_eq!(said, "a.toml:3: recursion limit");
+    }
     assert!(read("rig = 1").unwrap().is_empty());
 }
 

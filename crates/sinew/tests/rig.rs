@@ -686,7 +686,7 @@ fn damping_bounds_the_speed_and_a_spring_pulls_back() {
 
 #[test]
 fn damping_allows_no_motion_in_no_time() {
-    // Of these balls, one coordinate moves and two stay: no step over no time must not become a number that is none.
+    // The shortest time of all is so short that a thirtieth of a second has more such frames than f32 can count.
     let mut b = Skeleton::builder();
     for n in 0..4 {
         let at = if n == 0 { Vec3::ZERO } else { Vec3::new(0.0, 0.3, 0.02 * (n % 2) as f32) };

@@ -72,7 +72,7 @@ pub(super) fn at_level(joint: &Joint, level: i32, eases: bool) -> Joint {
 /// The value at which a motion of one degree of freedom ends. `pace` is the number of frames in a [`STEP`].
 fn moved(dof: &Dof, from: f32, to: f32, eases: bool, pace: f32) -> f32 {
     let mut push = to - from;
-    if dof.damping > 0.0 && push != 0.0 {
+    if dof.damping > 0.0 {
         push /= 1.0 + dof.damping as f32 * push.abs() * pace;
     }
     let zone = if eases { zone(dof) as f32 } else { 0.0 };

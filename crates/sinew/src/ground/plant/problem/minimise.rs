@@ -86,7 +86,9 @@ impl Descent<'_> {
                         share = if attempt == 0 { (0.5 * share).max(CURVATURE) } else { share };
                         break;
                     }
-                    let most = REFUSED[0] * (cost - after);
+                    // The share, or the largest loss where many samples lose less each.
+                    let most = self.unforeseen.iter().copied().fold(0.0, f64::max);
+                    let most = (REFUSED[0] * (cost - after)).min(0.5 * most);
                     for (damping, more) in self.damping.iter_mut().zip(&self.unforeseen) {
                         *damping *= if *more > most { REFUSED[1] } else { 1.0 };
                     }

@@ -7,7 +7,8 @@ use glam::Vec3;
 use super::{Contacts, FootSample, Interval, analysis::FootCurve, contact::ContactLimits, foothold::heading};
 use crate::math;
 
-/// Largest gap between contacts of one stance, in seconds, if the foot stays low.
+/// Largest gap between contacts of one stance, in seconds, if the foot stays low. It may be longer where the foot moves by no
+/// more than its sole: one that slides from heel to ball stands on the same ground.
 const GAP: f32 = 0.15;
 
 /// An interval in which a foot stands on one foothold.
@@ -42,7 +43,12 @@ pub fn joined(curve: &FootCurve, Contacts { heel, ball }: Contacts, step: f32, l
                     .filter_map(|i| Some(curve.heel_heights.get(i)?.min(*curve.ball_heights.get(i)?)))
                     .all(|h| h <= low)
             };
-            b <= a || (b - a <= GAP && stays_low())
+            let stays = || {
+                let [from, to] = [a, b].map(|t| curve.at(t, step));
+                let moved = (to.heel_at() - from.heel_at()).with_y(0.0).length();
+                b - a <= GAP || moved <= (from.ball - from.heel).length()
+            };
+            b <= a || (stays_low() && stays())
         });
         if !joins {
             found.push(Stance { time: interval, heel: Vec::new(), ball: Vec::new() });
@@ -115,5 +121,46 @@ impl FootCurve {
             *from += (to - *from) * s;
         }
         mixed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ground::plant::foothold::foot;
+
+    /// Stances of a foot with contacts of the heel up to 0.1 s and of the ball from 0.3 s, which slides and lifts between them.
+    fn found(slide: f32, lift: f32) -> Vec<Stance> {
+        let share = |i: usize| ((i as f32 - 10.0) / 20.0).clamp(0.0, 1.0);
+        let sample = |i: usize| {
+            let mut s = foot();
+            s.ankle.z += slide * share(i);
+            s
+        };
+        let height = |i: usize| lift * 4.0 * share(i) * (1.0 - share(i));
+        let curve = FootCurve {
+            samples: (0..=50).map(sample).collect(),
+            heel_heights: (0..=50).map(height).collect(),
+            ball_heights: (0..=50).map(height).collect(),
+            ..FootCurve::default()
+        };
+        let contacts = Contacts {
+            heel: alloc::vec![Interval { from: 0.0, to: 0.1 }],
+            ball: alloc::vec![Interval { from: 0.3, to: 0.5 }],
+        };
+        joined(&curve, contacts, 0.01, 0.05)
+    }
+
+    #[test]
+    fn a_foot_that_slides_by_less_than_its_sole_stands_once() {
+        let stances = found(0.1, 0.0);
+        assert_eq!(stances.len(), 1);
+        assert_eq!((stances[0].time.from, stances[0].time.to), (0.0, 0.5));
+    }
+
+    #[test]
+    fn a_foot_that_slides_farther_or_lifts_stands_twice() {
+        assert_eq!(found(0.3, 0.0).len(), 2);
+        assert_eq!(found(0.1, 0.1).len(), 2);
     }
 }

@@ -6,6 +6,7 @@
 //! Exit code 1 if a bound of contact is missed. Bounds of naturalness, and those of clips and grounds that the present planner
 //! was not made for, count with `--strict`. `--help` lists all options.
 
+mod ablate;
 mod accessor;
 mod anatomy;
 mod bvh;
@@ -74,6 +75,10 @@ fn main() -> ExitCode {
 fn run(options: &Options) -> Result<bool, String> {
     // `lab/plant/../..`: the repository, where cargo runs this.
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    if options.ablate {
+        ablate::run(options, &repository)?;
+        return Ok(true);
+    }
     let data = options
         .data
         .clone()

@@ -22,6 +22,8 @@ Plants each clip on each ground with `sinew plant` and measures the written file
                  its height above the ground and its depth inside; a star marks contact
   --strips       draw a film strip of each row beside its written file, from the side and from the front:
                  .svg, which a browser shows
+  --ablate       plant the rows for choosing (or of --set, --only) anew with each constant of the planner's
+                 problem halved, doubled and a thousand times as large, and print how many are natural
   --measure      measure the files of an earlier run; plant nothing
   --sinew PATH   the command [default: built from the workspace in release mode]
   --data FOLDER  folder of the clips [default: SINEW_DATA, else ../shared/data beside the repository]
@@ -41,6 +43,7 @@ pub struct Options {
     pub details: bool,
     pub trace: Option<(f64, f64)>,
     pub strips: bool,
+    pub ablate: bool,
     pub measure: bool,
     pub sinew: Option<PathBuf>,
     pub data: Option<PathBuf>,
@@ -65,6 +68,7 @@ impl Options {
                 "--details" => o.details = true,
                 "--trace" => o.trace = Some(span(&value()?)?),
                 "--strips" => o.strips = true,
+                "--ablate" => o.ablate = true,
                 "--measure" => o.measure = true,
                 "--sinew" => o.sinew = Some(value()?.into()),
                 "--data" => o.data = Some(value()?.into()),

@@ -188,3 +188,24 @@ fn files_that_cannot_be_meant() {
     );
     says(&place.refused("plant walk.glb --contacts left= -o out.glb"), &["left=", "name of a node"]);
 }
+
+#[test]
+fn a_report_has_every_measure_before_and_after() {
+    let place = Place::with_walk("contacts_measures");
+    place.done("plant walk.glb --ground stairs -o out.glb --report report.json");
+    let report: Value = serde_json::from_slice(&place.read("report.json")).unwrap();
+    for clip in ["before", "after"] {
+        let measure = |name: &str| report[clip][name].as_f64().unwrap_or_else(|| panic!("{clip}: no {name}"));
+        let [deepest, most] = ["deepest_penetration_m", "penetration_99_m"].map(measure);
+        assert!(0.0 <= most && most <= deepest, "{clip}: {most} of {deepest}");
+        let [largest, mean] = ["largest_gap_m", "mean_gap_m"].map(measure);
+        assert!(0.0 <= mean && mean <= largest, "{clip}: {mean} of {largest}");
+        assert!(measure("mean_slide_m_per_s") >= 0.0);
+        // The walk bends its knees by half a radian and more in a fifth of a second.
+        let speed = measure("largest_knee_speed_rad_per_s");
+        assert!((2.0..50.0).contains(&speed), "{clip}: {speed}");
+        assert!(measure("largest_knee_acceleration_rad_per_s2") > 0.0);
+    }
+    let deep = |clip: &str| report[clip]["penetration_99_m"].as_f64().unwrap();
+    assert!(deep("before") > 0.5 && deep("after") < 0.005, "{report}");
+}

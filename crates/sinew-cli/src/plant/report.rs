@@ -74,8 +74,11 @@ fn peak(peak: &Peak) -> Value {
 fn measures(m: &Measures) -> Value {
     json!({
         "deepest_penetration_m": number(m.deepest),
+        "penetration_99_m": number(m.deepest_99),
+        "mean_gap_m": number(m.mean_gap),
         "largest_gap_m": number(m.max_gap),
         "mean_slide_m_per_s": number(m.mean_slide),
+        "largest_knee_speed_rad_per_s": number(m.knee_speed),
         "largest_knee_acceleration_rad_per_s2": number(m.knee_acceleration.value),
         "largest_knee_acceleration_at": peak(&m.knee_acceleration),
         "largest_hips_acceleration_m_per_s2": number(m.hips_acceleration.value),

@@ -16,10 +16,16 @@ use crate::math;
 pub struct Measures {
     /// Largest depth of a heel or ball below the ground, in metres; 0 if none is below.
     pub deepest: f32,
+    /// 99th percentile of the depth of heels and balls below the ground, in metres.
+    pub deepest_99: f32,
+    /// Mean height above the ground of points in contact, in metres. Depths count as 0.
+    pub mean_gap: f32,
     /// Largest height above the ground of a point in contact, in metres.
     pub max_gap: f32,
     /// Mean speed of the point that bears the foot, in m/s: of the ball while it is in contact, else of the heel.
     pub mean_slide: f32,
+    /// Largest rate of a knee's flexion, in rad/s.
+    pub knee_speed: f32,
     /// Largest acceleration of a knee's flexion, in rad/s^2, over 1/60 s or a key.
     pub knee_acceleration: Peak,
     /// Largest acceleration of the hips' height, in m/s^2, over 1/30 s or a key.
@@ -88,23 +94,24 @@ pub fn measure(
     base: &[f32],
 ) -> Measures {
     let mut m = Measures::default();
-    let (mut slides, mut slide_count) = (0.0, 0.0);
+    let (mut depths, mut gaps): (Vec<f32>, Vec<f32>) = Default::default();
+    let mut slides: Vec<f32> = Vec::new();
     let touching = |list: &[Interval], i: usize| list.iter().any(|c| c.contains(i as f32 * step));
     for (samples, contact) in feet.iter().zip(contacts) {
         for (i, (s, base)) in samples.iter().zip(base).enumerate() {
             for (point, list) in contact.points() {
                 let Some((ground, _)) = search.height(point(s), *base) else { continue };
                 let over = point(s).y - ground;
-                m.deepest = m.deepest.max(-over);
+                depths.push((-over).max(0.0));
                 if touching(list, i) {
-                    m.max_gap = m.max_gap.max(over);
+                    gaps.push(over.max(0.0));
                 }
             }
             let Some(before) = i.checked_sub(1) else { continue };
+            m.knee_speed = m.knee_speed.max((s.flexion() - samples[before].flexion()).abs() / step);
             let bears = |(_, list): &(Point, &[Interval])| touching(list, i) && touching(list, before);
             if let Some((point, _)) = contact.points().into_iter().find(bears) {
-                slides += point(s).distance(point(&samples[before])) / step;
-                slide_count += 1.0;
+                slides.push(point(s).distance(point(&samples[before])) / step);
             }
         }
     }
@@ -115,7 +122,13 @@ pub fn measure(
     let count = feet.iter().map(Vec::len).min().unwrap_or(0);
     let height = |i: usize| feet.iter().map(|samples| samples[i].hip.y).sum::<f32>() / feet.len() as f32;
     let hips = [(None, (0..count).map(height).collect())].into_iter();
-    m.mean_slide = if slide_count > 0.0 { slides / slide_count } else { 0.0 };
+    depths.sort_by(f32::total_cmp);
+    let mean = |values: &[f32]| values.iter().sum::<f32>() / values.len().max(1) as f32;
+    m.deepest = depths.last().copied().unwrap_or(0.0);
+    m.deepest_99 = depths.get(depths.len() * 99 / 100).copied().unwrap_or(m.deepest);
+    m.mean_gap = mean(&gaps);
+    m.max_gap = gaps.iter().copied().fold(0.0, f32::max);
+    m.mean_slide = mean(&slides);
     m.hips_acceleration = Peak::acceleration(hips, step, 1.0 / 30.0);
     m.knee_acceleration = Peak::acceleration(of_legs(FootSample::flexion), step, 1.0 / 60.0);
     m.dorsiflexion = Peak::of(of_legs(FootSample::dorsiflexion), 0.0, step);

@@ -39,8 +39,8 @@ impl Banded {
         }
     }
 
-    /// Computes the Cholesky factors of the matrix with its diagonal `raised`. `false` if it is not
-    /// positive definite.
+    /// Computes the Cholesky factors of the matrix with `raised` added to its diagonal. Returns `false` if it is not positive
+    /// definite.
     pub fn factor(&self, raised: &[f64], factors: &mut Vec<f64>) -> bool {
         let (w, n) = (self.width, self.right.len());
         factors.clone_from(&self.matrix);

@@ -9,8 +9,8 @@ pub const LEG: f64 = 0.93;
 pub const HIPS_ACCELERATION: f64 = 2.0;
 /// Distance of the hips from the clip, in metres.
 pub const HIPS: f64 = 0.08;
-/// Distance of a sole from the clip's moved with the ground, in metres: least, where the ground asks for no change, and most.
-/// Between them what it asks for is added.
+/// Distance of a sole from the clip's moved with the ground, in metres: where the ground changes nothing from stance to stance,
+/// and at most. The change is added to the first.
 pub const WAY: [f64; 2] = [0.02, 0.2];
 /// Acceleration of thigh, shank and tilt, in rad/s2.
 pub const LEG_ACCELERATION: f64 = 40.0;
@@ -18,7 +18,7 @@ pub const LEG_ACCELERATION: f64 = 40.0;
 pub const LEG_TURN: f64 = 0.35;
 /// Acceleration of the sole, in rad/s2.
 pub const SOLE_ACCELERATION: f64 = 40.0;
-/// Turn of the sole from the clip, in radians per metre of its distance.
+/// Turn of the sole from the clip per metre of the tolerance of its distance, in radians per metre.
 pub const SOLE_TURN: f64 = 0.5;
 /// Largest accelerations of a walk: of the hips' height over 1/30 s, in m/s2, and of a knee's flexion over 1/60 s, in rad/s2.
 /// Clips that accelerate more may be changed the more, as a run is.
@@ -35,8 +35,8 @@ pub const RANGE: f64 = 0.1 * DEGREE;
 pub const STRAIN: f64 = 0.5 * DEGREE;
 /// Depth of a sole below the ground, in metres.
 pub const DEPTH: f64 = 0.001;
-/// Distance that a point moves, times the factor, before the ground beside it is looked for anew, in metres: a tenth of
-/// [`DEPTH`].
+/// Displacement of a point beyond which the ground beside it is cast anew, in metres: a tenth of [`DEPTH`]. It is multiplied by
+/// the factor of the tolerances ([`LOOSE`]).
 pub const MOVED: f64 = 0.1 * DEPTH;
 /// Factors of the last four tolerances, in turn.
 pub const LOOSE: [f64; 4] = [30.0, 8.0, 3.0, 1.0];

@@ -30,7 +30,7 @@ fn judge(model: &Model, body: Option<&sinew::body::BodyRoles>) -> (f32, f32, usi
         pole: Some(limb[4]),
         ..HandleSpec::new(skeleton.name(limb[0]), limb[0], limb[2])
     };
-    let spec = RigSpec { handles: limbs.iter().map(handle).collect() };
+    let spec = RigSpec::new(limbs.iter().map(handle).collect());
     let rig = Rig::new(&bind, body, &spec).unwrap();
     let (mut state, mut workspace) = (rig.state(), Workspace::new());
     let (mut pose, mut worst, mut end, mut count) = (Pose::rest(skeleton), 0.0f32, 0.0f32, 0);

@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         handle.foot.toes = Some(joint(&format!("toes.{side}"))?);
         handle.color = Some([0x00, 0x9E, 0x73]);
     }
-    let rig = Rig::new(&bind, Some(&body), &RigSpec { handles })?;
+    let rig = Rig::new(&bind, Some(&body), &RigSpec::new(handles))?;
 
     // Each frame: the animation's pose, and what is wanted in it. A fresh goal asks for nothing.
     let ball = Vec3::new(0.25, 1.65, 0.5);

@@ -82,11 +82,11 @@ fn handle(pose: &Pose, solver: HandleSolver, from: StartFrom, root: &str, tip: &
 }
 
 fn rig(pose: &Pose, handles: Vec<HandleSpec>) -> Rig {
-    Rig::new(pose, None, &RigSpec { handles }).unwrap()
+    Rig::new(pose, None, &RigSpec::new(handles)).unwrap()
 }
 
 fn refused(pose: &Pose, handles: Vec<HandleSpec>) -> String {
-    Rig::new(pose, None, &RigSpec { handles }).err().unwrap().to_string()
+    Rig::new(pose, None, &RigSpec::new(handles)).err().unwrap().to_string()
 }
 
 fn bits(pose: &Pose) -> Vec<u32> {
@@ -922,7 +922,7 @@ fn bad_rigs_are_refused_by_name() {
     );
     let head = || handle(&rest, S::LookAt, StartFrom::Pose, "neck", "head");
     says(vec![following("head"), head()], &["follows joint `head`", "`look-at neck` moves by joint `neck`"]);
-    assert!(Rig::new(&rest, None, &RigSpec { handles: vec![head(), following("head")] }).is_ok());
+    assert!(Rig::new(&rest, None, &RigSpec::new(vec![head(), following("head")])).is_ok());
     says(vec![HandleSpec { pole: Some(find(&rest, "hand.l")), ..arm() }], &["follows joint `hand.l`"]);
 
     // Joints that a solver cannot honour.
@@ -933,7 +933,7 @@ fn bad_rigs_are_refused_by_name() {
     limited.set_joint(find(&rest, "head"), Joint::axes([Some(Dof::FREE); 3])).unwrap();
     let limited = Pose::rest(&Arc::new(limited));
     let mut wrist = handle(&limited, S::TwoBone, StartFrom::Pose, "upper.l", "hand.l");
-    assert!(Rig::new(&limited, None, &RigSpec { handles: vec![wrist.clone()] }).is_ok());
+    assert!(Rig::new(&limited, None, &RigSpec::new(vec![wrist.clone()])).is_ok());
     wrist.goal = GoalSpec { node: Some(find(&rest, "root")), follows_rotation: true, ..GoalSpec::default() };
     for (spec, words) in [
         (wrist, "joint `hand.l` has a ball joint, which two-bone"),
@@ -1021,8 +1021,7 @@ fn bad_frames_leave_pose_and_state_as_they_were() {
     let error = rig.apply(&mut state, &mut workspace, &mut straight(3), &RigFrame::new(DT)).unwrap_err();
     assert!(matches!(error, RigError::OtherSkeleton { given: 4, .. }));
     // Faults are data.
-    let fault =
-        Rig::new(&rest, None, &RigSpec { handles: vec![specs[0].clone(), specs[0].clone()] }).err().unwrap();
+    let fault = Rig::new(&rest, None, &RigSpec::new(vec![specs[0].clone(), specs[0].clone()])).err().unwrap();
     assert!(matches!(fault, RigError::Handle { index: 1, fault, .. } if *fault == HandleFault::SameName));
 }
 
@@ -1097,7 +1096,7 @@ fn hostile_poses_and_goals_are_refused_or_leave_finite_numbers() {
                         .then(|| find(&rest, "elbow control.l"));
             }
             spec.rotation_influence = [1.0, 0.5][dice(2) as usize];
-            let Ok(rig) = Rig::new(&bind, None, &RigSpec { handles: vec![spec.clone()] }) else {
+            let Ok(rig) = Rig::new(&bind, None, &RigSpec::new(vec![spec.clone()])) else {
                 refused += 1;
                 continue;
             };
@@ -1178,7 +1177,7 @@ fn straight_knees_bend_forward_and_straight_elbows_back_where_roles_are_known() 
         ("upper_arm.R", "forearm.R", "hand.R", -1.0),
     ] {
         let spec = handle(&rest, HandleSolver::TwoBone, StartFrom::Preferred, root, tip);
-        let spec = RigSpec { handles: vec![spec] };
+        let spec = RigSpec::new(vec![spec]);
         let line = rest.position(find(&rest, tip)) - rest.position(find(&rest, root));
         let goals = [Goal::position(rest.position(find(&rest, tip)) - 0.3 * line).into()];
         let bend = |body| {

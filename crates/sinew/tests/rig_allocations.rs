@@ -35,7 +35,7 @@ fn only_the_first_frame_allocates() {
             }
             handles.push(spec);
         }
-        let rig = Rig::new(&rest, None, &RigSpec { handles: handles.clone() }).unwrap();
+        let rig = Rig::new(&rest, None, &RigSpec::new(handles.clone())).unwrap();
         let (mut state, mut workspace, mut pose) = (rig.state(), Workspace::new(), rest.clone());
         let mut goals = vec![RigGoal::new(); rig.goal_count()];
         let (mut solved, mut counted) = (0, 0);

@@ -9,6 +9,7 @@ use crate::{JointId, Skeleton};
 
 /// A side of the body: the figure's own left or right, not the viewer's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Side {
     /// The figure's left: +X where it faces +Z.
     Left,
@@ -46,6 +47,7 @@ impl fmt::Display for Side {
 
 /// A role of a joint in the body. The role's joint is at the start of the bone: `Shin` is the knee, `Foot` the ankle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Role {
     /// The pelvis: the joint above both legs and the spine.

@@ -6,7 +6,8 @@ use thiserror::Error;
 
 use super::{HandleSolver, StartFrom};
 use crate::{
-    ChainError, SolveError,
+    ChainError, JointId, SolveError,
+    body::Role,
     joint::{JointError, UnsupportedAttribute},
     mechanism::{CompileError, JointSpaceError},
     solve::{ChainSolverError, FullBodyError, LookAtError, TwoBoneError, spline::CurveError},
@@ -99,7 +100,7 @@ pub enum HandleFault {
         /// Name of the joint that it must be below.
         above: String,
     },
-    /// A goal or a pole follows a joint that this handle or a later one moves.
+    /// A goal or a pole follows a joint that this handle or a later one moves, or is in its space.
     #[error(
         "its goal follows joint `{joint}`, which handle `{mover}` moves by joint `{by}`; let handles that move it come before"
     )]
@@ -111,6 +112,17 @@ pub enum HandleFault {
         /// Name of the joint by which it moves it.
         by: String,
     },
+    /// A space is that of a joint that the skeleton does not have.
+    #[error("there is no joint {joint}: the skeleton has {count} joints")]
+    NoSuchJoint {
+        /// The joint.
+        joint: JointId,
+        /// Number of joints of the skeleton.
+        count: usize,
+    },
+    /// A space is that of a role that the figure does not have, or whose roles were not given.
+    #[error("the figure has no {0} that a goal could be in the space of")]
+    NoRole(Role),
     /// The frame of a joint at bind has no inverse, so that nothing can follow it.
     #[error("joint `{joint}` has no size at bind, so that no goal can follow it")]
     Flat {
@@ -133,6 +145,9 @@ pub enum RigError {
         /// The reason.
         fault: Box<HandleFault>,
     },
+    /// The height of the figure is not positive and finite.
+    #[error("the height of the figure must be above 0 m and finite, not {0}")]
+    Height(f32),
     /// The pose has another skeleton than the rig.
     #[error("the pose has another skeleton, with {given} joints (the rig's has {wanted})")]
     OtherSkeleton {
@@ -167,6 +182,14 @@ pub enum RigError {
         handle: String,
         /// Error of its solver.
         error: SolveError,
+    },
+    /// A goal cannot be in the space that the frame gives it.
+    #[error("handle `{handle}`: {fault}")]
+    Space {
+        /// Name of the handle.
+        handle: String,
+        /// The reason: [`HandleFault::Cycle`], [`HandleFault::NoSuchJoint`] or [`HandleFault::NoRole`].
+        fault: Box<HandleFault>,
     },
     /// A goal has a part that the handle's solver has no use for.
     #[error("handle `{handle}`: {solver} takes no goal with {what}")]

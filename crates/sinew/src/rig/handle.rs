@@ -3,14 +3,15 @@
 use alloc::{string::String, sync::Arc, vec::Vec};
 use core::ops::Range;
 
-use glam::{Affine3, Quat, Vec3};
+use glam::{Quat, Vec3};
 
 use super::{
-    EffectorSpec, GoalSpec, HandleFault, HandleSolver, HandleSpec, RigGoal, Space, StartFrom,
+    EffectorSpec, GoalSpec, HandleFault, HandleSolver, HandleSpec, RigGoal, StartFrom,
     foot::Foot,
     joint_space::{JointSpace, JointSpaceScratch},
     precedence::{at_level, precedences, settle},
     preferred,
+    space::{Base, Frame, Spaces},
 };
 use crate::{
     Chain, Goal, JointId, JointTransform, Placement, Pole, Pose, Report, Skeleton, SolveError, Workspace,
@@ -31,7 +32,11 @@ use crate::{
 pub(super) struct Source {
     pub joint: JointId,
     spec: GoalSpec,
+    space: Base,
+    pole_space: Base,
     pole: Option<JointId>,
+    /// Rotation of the joint at bind, as the figure stands.
+    at_bind: Quat,
     /// The joint's position and rotation in the frame of the node.
     offset: (Vec3, Quat),
     /// Angle from the pole to the bend.
@@ -231,6 +236,7 @@ impl Handle {
         bind: &Pose,
         body: Option<&BodyRoles>,
         human: &[(JointId, Quat)],
+        spaces: &Spaces,
         spec: &HandleSpec,
         first: usize,
     ) -> Result<Self, HandleFault> {
@@ -240,6 +246,12 @@ impl Handle {
         let front = body.map_or(Vec3::Z, |body| body.front(bind));
         let local = |v| math::rotate(math::conjugate(bind.model_rotation(spec.tip)), v);
         let axis = spec.axis.unwrap_or_else(|| local(front));
+        // The joint of the same full body in whose space a goal is.
+        let relative = |goal: &GoalSpec| {
+            let joint = spaces.find(goal.space, skeleton)?.joint();
+            let whole = spec.solver == HandleSolver::FullBody;
+            Ok::<_, HandleFault>(joint.filter(|&j| whole && skeleton.is_below(j, spec.root)))
+        };
         let mut joints = chain.joints().to_vec();
         let last = joints.len() - 1;
         let (mut inner, mut tip) = (0..last, None);
@@ -293,17 +305,14 @@ impl Handle {
                 Method::Aim(aim, local(Vec3::Y))
             }
             HandleSolver::FullBody => {
-                let effector = |e: &EffectorSpec| Effector {
-                    priority: e.priority,
-                    relative_to: match e.goal.space {
-                        Space::Joint(j) if skeleton.is_below(j, spec.root) => Some(j),
-                        _ => None,
-                    },
-                    position_weight: e.weights[0],
-                    rotation_weight: e.weights[1],
-                    ..Effector::new(e.joint)
+                let effector = |e: &EffectorSpec| {
+                    let relative_to = relative(&e.goal)?;
+                    let (priority, [position_weight, rotation_weight]) = (e.priority, e.weights);
+                    let plain = Effector::new(e.joint);
+                    Ok(Effector { priority, relative_to, position_weight, rotation_weight, ..plain })
                 };
-                let effectors: Vec<_> = spec.effectors.iter().map(effector).collect();
+                let effectors: Vec<_> =
+                    spec.effectors.iter().map(effector).collect::<Result<_, HandleFault>>()?;
                 let body = FullBody::new(skeleton, spec.root, &effectors)?;
                 joints = body.joints().collect();
                 inner = 0..joints.len();
@@ -334,6 +343,9 @@ impl Handle {
         }
         let swivel = pole.map_or(0.0, |p| preferred::swivel(bind, &start, &chain, p));
         let source = |joint, goal: &GoalSpec, pole, swivel| {
+            let space = spaces.find(goal.space, skeleton)?;
+            let pole_space = spaces.find(goal.pole_space.unwrap_or(goal.space), skeleton)?;
+            let at_bind = spaces.rotation_at_bind(bind, joint);
             let mut offset = (Vec3::ZERO, Quat::IDENTITY);
             if let Some(node) = goal.node {
                 let back = bind.model(node).inverse();
@@ -343,9 +355,8 @@ impl Handle {
                     return Err(HandleFault::Flat { joint: skeleton.name(node).into() });
                 }
             }
-            let relative = matches!(goal.space, Space::Joint(j) if skeleton.is_below(j, spec.root))
-                && spec.solver == HandleSolver::FullBody;
-            Ok(Source { joint, spec: *goal, pole, offset, swivel, relative })
+            let relative = relative(goal)?.is_some();
+            Ok(Source { joint, spec: *goal, space, pole_space, pole, at_bind, offset, swivel, relative })
         };
         let sources: Vec<Source> = match spec.effectors.as_slice() {
             [] => alloc::vec![source(spec.tip, &spec.goal, spec.pole, swivel)?],
@@ -403,11 +414,9 @@ impl Handle {
 
     /// The joints that its goals follow.
     pub fn follows(&self) -> impl Iterator<Item = JointId> + '_ {
-        let space = |s: &Source| match s.spec.space {
-            Space::Joint(j) if !s.relative => Some(j),
-            _ => None,
-        };
-        self.sources.iter().flat_map(move |s| [space(s), s.spec.node, s.pole]).flatten()
+        let space = |s: &Source| s.space.joint().filter(|_| !s.relative);
+        let pole_space = |s: &Source| s.pole_space.joint().filter(|_| !s.relative || s.pole_space != s.space);
+        self.sources.iter().flat_map(move |s| [space(s), pole_space(s), s.spec.node, s.pole]).flatten()
     }
 
     /// Whether it acts without a goal.
@@ -441,25 +450,73 @@ impl Handle {
         }
     }
 
+    /// The spaces of a goal and of its pole in a frame.
+    fn spaces(
+        &self,
+        n: usize,
+        given: &RigGoal,
+        spaces: &Spaces,
+        pose: &Pose,
+    ) -> Result<[Base; 2], HandleFault> {
+        let source = &self.sources[n];
+        let find = |space| spaces.find(space, pose.skeleton());
+        let goal = given.space.map_or(Ok(source.space), find)?;
+        let pole = match (given.pole_space, given.space, source.spec.pole_space) {
+            (Some(space), ..) => find(space)?,
+            (None, Some(_), None) => goal,
+            _ => source.pole_space,
+        };
+        if source.relative && goal != source.space {
+            let rule = "solves a goal that is relative to a joint of the same body in that space alone";
+            return Err(HandleFault::Setting { solver: self.solver, rule });
+        }
+        Ok([goal, pole])
+    }
+
+    /// The joints of the spaces that a frame gives to a goal, as [`follows`](Self::follows) has those of its specification.
+    pub fn followed(
+        &self,
+        n: usize,
+        given: &RigGoal,
+        spaces: &Spaces,
+        pose: &Pose,
+    ) -> Result<impl Iterator<Item = JointId>, HandleFault> {
+        let source = &self.sources[n];
+        let [goal, pole] = self.spaces(n, given, spaces, pose)?;
+        let other = |space: Base, own: Base| space.joint().filter(|_| space != own);
+        Ok([other(goal, source.space), other(pole, source.pole_space)].into_iter().flatten())
+    }
+
     /// A resolved goal in model space, after the handle.
     pub fn in_model(&self, n: usize, goal: Goal, pose: &Pose) -> Goal {
-        match self.sources[n].spec.space {
-            Space::Joint(j) if self.sources[n].relative => out_of(&pose.model(j), goal),
+        match self.sources[n].space.joint() {
+            Some(joint) if self.sources[n].relative => {
+                Frame::Joint(pose.model(joint), false).goal_to_model(goal, Quat::IDENTITY)
+            }
             _ => goal,
         }
     }
 
-    /// A goal in model space (for a relative one, in its joint's), in a pose that the handle has not changed.
-    pub fn resolve(&self, n: usize, given: Option<&RigGoal>, placement: &Placement, pose: &Pose) -> RigGoal {
+    /// A goal in model space (for a relative one, in its joint's), in a pose that the handle has not changed. Its pole is in model
+    /// space.
+    pub fn resolve(
+        &self,
+        n: usize,
+        given: Option<&RigGoal>,
+        spaces: &Spaces,
+        placement: &Placement,
+        pose: &Pose,
+    ) -> Result<RigGoal, HandleFault> {
         let source = &self.sources[n];
         let mut all = given.copied().unwrap_or_default();
+        let [space, pole_space] = self.spaces(n, &all, spaces, pose)?;
+        (all.space, all.pole_space) = (None, None);
         let goal = &mut all.goal;
-        match source.spec.space {
-            Space::Model => {}
-            Space::World => *goal = placement.goal(*goal),
-            Space::Joint(_) if source.relative => {}
-            Space::Joint(j) => *goal = out_of(&pose.model(j), *goal),
+        if goal.pole != Pole::Keep {
+            goal.pole = pole_space.frame(pose, placement).pole_to_model(goal.pole);
         }
+        let frame = if source.relative { space.in_joint() } else { space.frame(pose, placement) };
+        *goal = frame.goal_to_model(*goal, source.at_bind);
         if let Some(node) = source.spec.node {
             let frame = || pose.model(node);
             goal.position = goal.position.or_else(|| Some(frame().transform_point3(source.offset.0)));
@@ -471,7 +528,7 @@ impl Handle {
             goal.pole = Pole::Point(pose.position(pole));
             goal.swivel += source.swivel;
         }
-        all
+        Ok(all)
     }
 
     /// Starts from preferred values or from the last result, where the handle says so.
@@ -526,10 +583,8 @@ impl Handle {
                 let here = pose.position(source.joint);
                 let mut goal = task.goal;
                 if !set || goal.position.is_none() && goal.rotation.is_none() {
-                    let here = match source.spec.space {
-                        Space::Joint(j) if source.relative => pose.model(j).inverse().transform_point3(here),
-                        _ => here,
-                    };
+                    let relative = source.space.joint().filter(|_| source.relative);
+                    let here = relative.map_or(here, |j| pose.model(j).inverse().transform_point3(here));
                     goal.position = goal.position.or(Some(here));
                 }
                 scratch.goals.push(goal);
@@ -747,21 +802,4 @@ impl Handle {
 /// A goal whose influences are 1.
 fn whole(goal: &Goal) -> Goal {
     Goal { position_influence: 1.0, rotation_influence: 1.0, ..*goal }
-}
-
-/// Converts a goal from the space of a frame to model space.
-fn out_of(frame: &Affine3, goal: Goal) -> Goal {
-    let rotation = math::rotation_of(&frame.matrix3);
-    let sign = if frame.matrix3.determinant() < 0.0 { -1.0 } else { 1.0 };
-    Goal {
-        position: goal.position.map(|p| frame.transform_point3(p)),
-        rotation: goal.rotation.map(|q| math::mul(rotation, q)),
-        pole: match goal.pole {
-            Pole::Point(p) => Pole::Point(frame.transform_point3(p)),
-            Pole::Direction(d) => Pole::Direction(math::rotate(rotation, d) * sign),
-            pole => pole,
-        },
-        swivel: goal.swivel * sign,
-        ..goal
-    }
 }

@@ -21,7 +21,7 @@
 //!
 //! let mut arm = HandleSpec::new("arm", ids[0], ids[2]);
 //! (arm.solver, arm.from, arm.fade) = (HandleSolver::TwoBone, StartFrom::Preferred, 0.2);
-//! let rig = Rig::new(&bind, None, &RigSpec { handles: vec![arm] })?;
+//! let rig = Rig::new(&bind, None, &RigSpec::new(vec![arm]))?;
 //!
 //! let (mut state, mut workspace) = (rig.state(), Workspace::new());
 //! let mut pose = bind.clone(); // the animation's, each frame
@@ -102,6 +102,7 @@ mod handle;
 mod joint_space;
 mod precedence;
 mod preferred;
+mod space;
 mod spec;
 
 pub use error::{HandleFault, RigError};
@@ -116,6 +117,7 @@ use crate::{
     body::BodyRoles, option_type::option_type, solve::check,
 };
 use handle::{Failed, Handle, Scratch};
+use space::Spaces;
 
 option_type! {
     /// A goal of a rig in one frame. The default asks for nothing.
@@ -128,6 +130,10 @@ option_type! {
         bank, with_bank: f32 = 0.0;
         /// Turn of a foot about the ball in radians: positive turns the toes to the left.
         pivot, with_pivot: f32 = 0.0;
+        ? /// Space of position, rotation and swivel in this frame; `None` for that of its [`GoalSpec`].
+        space, with_space: Space;
+        ? /// Space of the pole in this frame; `None` for that of its [`GoalSpec`], which is by default that of the goal.
+        pole_space, with_pole_space: Space;
     }
 }
 
@@ -294,6 +300,14 @@ impl RigState {
     }
 }
 
+/// The fault of following a joint that one of these handles moves.
+fn cycle(skeleton: &Skeleton, handles: &[Handle], joint: JointId) -> Option<HandleFault> {
+    let moves = |m: &Handle| m.joints.iter().copied().find(|&by| skeleton.is_below(joint, by));
+    let (mover, by) = handles.iter().find_map(|m| Some((m, moves(m)?)))?;
+    let [joint, by] = [joint, by].map(|j| String::from(skeleton.name(j)));
+    Some(HandleFault::Cycle { joint, mover: mover.name.clone(), by })
+}
+
 /// A goal of a handle as it was after a frame, to draw: positions in model space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -321,6 +335,9 @@ pub struct Rig {
     identity: Arc<()>,
     /// Joints that the handles may move, in the skeleton's order.
     moved: Vec<JointId>,
+    /// For each joint of the skeleton, one more than the index of the last handle that moves it or a joint above it.
+    movers: Vec<usize>,
+    spaces: Spaces,
     goals: usize,
 }
 
@@ -330,12 +347,16 @@ impl Rig {
     ///
     /// # Errors
     ///
-    /// [`RigError::Handle`] for the first handle that cannot be made.
+    /// [`RigError::Handle`] for the first handle that cannot be made, and [`RigError::Height`].
     pub fn new(bind: &Pose, body: Option<&BodyRoles>, spec: &RigSpec) -> Result<Self, RigError> {
         let mut bind = bind.clone();
         bind.update();
         let skeleton = bind.skeleton().clone();
         let human = body.map_or(Vec::new(), |body| preferred::human_bends(&bind, body));
+        if let Some(height) = spec.height.filter(|h| !(f32::MIN_POSITIVE..=f32::MAX).contains(h)) {
+            return Err(RigError::Height(height));
+        }
+        let spaces = Spaces::new(&bind, body, spec.height);
         let mut handles: Vec<Handle> = Vec::with_capacity(spec.handles.len());
         let mut first = 0;
         for (index, one) in spec.handles.iter().enumerate() {
@@ -346,25 +367,26 @@ impl Rig {
             if handles.iter().any(|h| h.name == one.name) {
                 return Err(refuse(HandleFault::SameName));
             }
-            let handle = Handle::new(&bind, body, &human, one, first).map_err(refuse)?;
+            let handle = Handle::new(&bind, body, &human, &spaces, one, first).map_err(refuse)?;
             first += handle.sources.len();
             handles.push(handle);
         }
         for (index, handle) in handles.iter().enumerate() {
-            for joint in handle.follows() {
-                let moves = |m: &Handle| m.joints.iter().copied().find(|&by| skeleton.is_below(joint, by));
-                if let Some((mover, by)) = handles[index..].iter().find_map(|m| Some((m, moves(m)?))) {
-                    let name = |j| String::from(skeleton.name(j));
-                    let (joint, by, mover) = (name(joint), name(by), mover.name.clone());
-                    let fault = Box::new(HandleFault::Cycle { joint, mover, by });
-                    return Err(RigError::Handle { handle: handle.name.clone(), index, fault });
-                }
+            if let Some(fault) = handle.follows().find_map(|joint| cycle(&skeleton, &handles[index..], joint))
+            {
+                return Err(RigError::Handle { handle: handle.name.clone(), index, fault: Box::new(fault) });
             }
+        }
+        let mut movers = alloc::vec![0; skeleton.len()];
+        for j in skeleton.joints() {
+            let own = handles.iter().rposition(|h| h.joints.contains(&j)).map_or(0, |n| n + 1);
+            movers[j.index()] = skeleton.parent(j).map_or(own, |p| own.max(movers[p.index()]));
         }
         let mut moved: Vec<JointId> = handles.iter().flat_map(|h| h.joints.iter().copied()).collect();
         moved.sort_unstable_by_key(|j| j.index());
         moved.dedup();
-        Ok(Self { skeleton, handles: handles.into(), identity: Arc::new(()), moved, goals: first })
+        let handles = handles.into();
+        Ok(Self { skeleton, handles, identity: Arc::new(()), moved, movers, spaces, goals: first })
     }
 
     /// Number of handles.
@@ -484,11 +506,18 @@ impl Rig {
         if !(0.0..=f32::MAX).contains(&frame.dt) {
             return Err(RigError::FrameTime(frame.dt));
         }
-        for handle in &*self.handles {
+        for (index, handle) in self.handles.iter().enumerate() {
             let error = |error| RigError::Solve { handle: handle.name.clone(), error };
             let given = frame.goals.get(handle.first..).unwrap_or_default();
-            for goal in given.iter().take(handle.sources.len()) {
+            for (n, goal) in given.iter().take(handle.sources.len()).enumerate() {
                 goal.check().map_err(error)?;
+                let space = |fault| RigError::Space { handle: handle.name.clone(), fault: Box::new(fault) };
+                for joint in handle.followed(n, goal, &self.spaces, pose).map_err(space)? {
+                    if self.movers[joint.index()] > index {
+                        let fault = cycle(&self.skeleton, &self.handles[index..], joint);
+                        return Err(space(fault.unwrap_or(HandleFault::NoName)));
+                    }
+                }
                 if let Some(what) = handle.unused(goal) {
                     let (handle, solver) = (handle.name.clone(), handle.solver);
                     return Err(RigError::Unused { handle, solver, what });
@@ -517,7 +546,11 @@ impl Rig {
             let fade = t * t * (3.0 - 2.0 * t);
             let goals = handle.first..handle.first + handle.sources.len();
             for (k, at) in goals.clone().enumerate() {
-                tasks[at] = handle.resolve(k, frame.goals.get(at), &frame.placement, pose);
+                let task = handle.resolve(k, frame.goals.get(at), &self.spaces, &frame.placement, pose);
+                tasks[at] = task.map_err(|fault| {
+                    let handle = handle.name.clone();
+                    RigError::Space { handle, fault: Box::new(fault) }
+                })?;
                 set[at] = !tasks[at].is_unset() || handle.is_always_set();
             }
             let (tasks, set) = (&tasks[goals.clone()], &set[goals]);

@@ -5,7 +5,7 @@ use core::fmt;
 
 use glam::Vec3;
 
-use crate::{JointId, ground::plant::Sole, solve::IterativeOptions};
+use crate::{JointId, body::Role, ground::plant::Sole, solve::IterativeOptions};
 
 /// Declares an enum whose variants have names in rig files.
 macro_rules! named {
@@ -91,8 +91,9 @@ named! {
     }
 }
 
-/// The space of the positions and rotations of a goal.
+/// The space of a goal or of a pole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Space {
     /// Model space.
@@ -102,6 +103,10 @@ pub enum Space {
     World,
     /// The frame of a joint, as the handles before leave it.
     Joint(JointId),
+    /// The frame of a role's joint, as the handles before leave it, in axes and lengths that figures share: at bind, x is the
+    /// figure's left, y up and z its front, and 1.8 is its [height](RigSpec::height). A rotation is that by which the goal's
+    /// joint is turned from bind: the identity where it stands to the role as at bind.
+    Role(Role),
 }
 
 /// The source of a goal.
@@ -109,6 +114,8 @@ pub enum Space {
 pub struct GoalSpec {
     /// Space of what the caller gives.
     pub space: Space,
+    /// Space of a pole that the caller gives; `None` (the default) for that of the goal.
+    pub pole_space: Option<Space>,
     /// Joint whose position is the goal where the caller gives none, with the offset that its tip has from it at bind.
     pub node: Option<JointId>,
     /// Whether the node's rotation is the goal too, with the offset that the tip's has from it at bind. Control joints of many
@@ -223,4 +230,14 @@ impl HandleSpec {
 pub struct RigSpec {
     /// The handles.
     pub handles: Vec<HandleSpec>,
+    /// Height of the figure at bind, in metres, for goals in the [space of a role](Space::Role). `None` (the default) for that of
+    /// its joints, which is less than that of its skin ([`BodyRoles::height`](crate::body::BodyRoles::height)).
+    pub height: Option<f32>,
+}
+
+impl RigSpec {
+    /// A rig of these handles.
+    pub fn new(handles: Vec<HandleSpec>) -> Self {
+        Self { handles, height: None }
+    }
 }

@@ -172,6 +172,14 @@ pub enum RigError {
         /// Number of goals of the rig.
         wanted: usize,
     },
+    /// There is no goal with this index.
+    #[error("there is no goal {index}: the rig has {count}")]
+    NoGoal {
+        /// Index given.
+        index: usize,
+        /// Number of goals of the rig.
+        count: usize,
+    },
     /// The frame time is negative, NaN or infinite.
     #[error("the frame time must be 0 s or more and finite, not {0}")]
     FrameTime(f32),

@@ -1,12 +1,12 @@
 //! Handles: built from their specification, and solved.
 
-use alloc::{string::String, sync::Arc, vec::Vec};
+use alloc::{boxed::Box, string::String, sync::Arc, vec::Vec};
 use core::ops::Range;
 
 use glam::{Quat, Vec3};
 
 use super::{
-    EffectorSpec, GoalSpec, HandleFault, HandleSolver, HandleSpec, RigGoal, StartFrom,
+    EffectorSpec, GoalSpec, HandleFault, HandleSolver, HandleSpec, RigError, RigGoal, StartFrom,
     foot::Foot,
     joint_space::{JointSpace, JointSpaceScratch},
     precedence::{at_level, precedences, settle},
@@ -34,13 +34,13 @@ pub(super) struct Source {
     spec: GoalSpec,
     space: Base,
     pole_space: Base,
-    pole: Option<JointId>,
+    pub pole: Option<JointId>,
     /// Rotation of the joint at bind, as the figure stands.
-    at_bind: Quat,
+    pub at_bind: Quat,
     /// The joint's position and rotation in the frame of the node.
     offset: (Vec3, Quat),
     /// Angle from the pole to the bend.
-    swivel: f32,
+    pub swivel: f32,
     /// Whether the goal is solved in the space of a joint that the same full body moves.
     relative: bool,
 }
@@ -75,7 +75,13 @@ pub(super) struct Handle {
     /// The index of a tip that a rotation turns.
     tip: Option<usize>,
     /// Preferred transforms of the joints.
-    preferred: Vec<JointTransform>,
+    pub preferred: Vec<JointTransform>,
+    /// Index in the chain of the joint that a limb bends at.
+    pub middle: Option<usize>,
+    /// The axis of an aim or of a look-at, in the tip's local space.
+    pub axis: Vec3,
+    /// Whether its goal may have a rotation.
+    pub rotates: bool,
     pub sources: Vec<Source>,
     /// Index of its first goal in the rig.
     pub first: usize,
@@ -231,6 +237,23 @@ fn check_timed(skeleton: &Skeleton, spec: &HandleSpec, joints: &[JointId]) -> Re
     Ok(())
 }
 
+/// Whether a method takes the rotation of its tip: some solvers refuse one where the tip has limits.
+fn rotates(bind: &Pose, chain: &Chain, method: &Method) -> bool {
+    let goal = Goal::rotation(bind.model_rotation(chain.tip()));
+    let (mut workspace, mut pose) = (Workspace::new(), bind.clone());
+    let options = IterativeOptions::new();
+    let trial = match method {
+        Method::Chain(solver) => solver.solve(&mut workspace, &mut pose, &goal, &options),
+        Method::Levels(levels) => match levels.first() {
+            Some((_, solver)) => solver.solve(&mut workspace, &mut pose, &goal, &options),
+            None => return false,
+        },
+        Method::JointSpace(_) | Method::FullBody(_) | Method::Foot(_) => return true,
+        _ => return false,
+    };
+    !matches!(trial, Err(SolveError::Joint(_)))
+}
+
 impl Handle {
     pub fn new(
         bind: &Pose,
@@ -363,6 +386,10 @@ impl Handle {
             all => all.iter().map(|e| source(e.joint, &e.goal, None, 0.0)).collect::<Result<_, _>>()?,
         };
         let preferred = joints.iter().map(|&j| *start.local(j)).collect();
+        let limb = matches!(spec.solver, HandleSolver::TwoBone | HandleSolver::Foot);
+        let middle = limb.then(|| middle(bind, &chain));
+        let middle = middle.and_then(|m| chain.joints().iter().position(|&j| j == m));
+        let rotates = rotates(bind, &chain, &method);
         let share = spec.options.influence;
         Ok(Self {
             name: spec.name.clone(),
@@ -375,6 +402,9 @@ impl Handle {
             inner,
             tip,
             preferred,
+            middle,
+            axis,
+            rotates,
             sources,
             first,
             influence: [spec.position_influence * share, spec.rotation_influence * share],
@@ -419,6 +449,38 @@ impl Handle {
         self.sources.iter().flat_map(move |s| [space(s), pole_space(s), s.spec.node, s.pole]).flatten()
     }
 
+    /// Whether its goal has a pole and a swivel that turn the bend of its chain.
+    pub fn is_poled(&self) -> bool {
+        matches!(self.method, Method::Chain(_) | Method::Levels(_) | Method::Foot(_))
+            && self.chain.joints().len() > 2
+    }
+
+    /// The axis of an aim's joint that points up at bind.
+    pub fn up(&self) -> Vec3 {
+        if let Method::Aim(_, up) = &self.method { *up } else { Vec3::Y }
+    }
+
+    /// The error of a goal in a space that it cannot be in.
+    pub fn misplaced(&self, fault: HandleFault) -> RigError {
+        RigError::Space { handle: self.name.clone(), fault: Box::new(fault) }
+    }
+
+    /// The error of an invalid goal, or of an invalid pose.
+    pub fn refuse(&self, error: SolveError) -> RigError {
+        RigError::Solve { handle: self.name.clone(), error }
+    }
+
+    /// The joints of a goal's and a pole's space.
+    pub fn space_joints(
+        &self,
+        n: usize,
+        given: &RigGoal,
+        spaces: &Spaces,
+        pose: &Pose,
+    ) -> Result<[Option<JointId>; 2], HandleFault> {
+        Ok(self.spaces(n, given, spaces, pose)?.map(Base::joint))
+    }
+
     /// Whether it acts without a goal.
     pub fn is_always_set(&self) -> bool {
         matches!(self.method, Method::Twist)
@@ -451,7 +513,7 @@ impl Handle {
     }
 
     /// The spaces of a goal and of its pole in a frame.
-    fn spaces(
+    pub fn spaces(
         &self,
         n: usize,
         given: &RigGoal,

@@ -102,6 +102,7 @@ mod handle;
 mod joint_space;
 mod precedence;
 mod preferred;
+mod read;
 mod space;
 mod spec;
 
@@ -492,11 +493,16 @@ impl Rig {
         Ok(RigReport { handles: &state.reports })
     }
 
-    fn check(&self, state: &RigState, pose: &Pose, frame: &RigFrame<'_>) -> Result<(), RigError> {
+    fn check_skeleton(&self, pose: &Pose) -> Result<(), RigError> {
         let skeleton = pose.skeleton();
         if !Arc::ptr_eq(skeleton, &self.skeleton) && **skeleton != *self.skeleton {
             return Err(RigError::OtherSkeleton { given: skeleton.len(), wanted: self.skeleton.len() });
         }
+        Ok(())
+    }
+
+    fn check(&self, state: &RigState, pose: &Pose, frame: &RigFrame<'_>) -> Result<(), RigError> {
+        self.check_skeleton(pose)?;
         if !Arc::ptr_eq(&state.rig, &self.identity) {
             return Err(RigError::OtherState { given: state.memory.len(), wanted: self.handles.len() });
         }
@@ -507,15 +513,15 @@ impl Rig {
             return Err(RigError::FrameTime(frame.dt));
         }
         for (index, handle) in self.handles.iter().enumerate() {
-            let error = |error| RigError::Solve { handle: handle.name.clone(), error };
             let given = frame.goals.get(handle.first..).unwrap_or_default();
             for (n, goal) in given.iter().take(handle.sources.len()).enumerate() {
-                goal.check().map_err(error)?;
-                let space = |fault| RigError::Space { handle: handle.name.clone(), fault: Box::new(fault) };
-                for joint in handle.followed(n, goal, &self.spaces, pose).map_err(space)? {
-                    if self.movers[joint.index()] > index {
-                        let fault = cycle(&self.skeleton, &self.handles[index..], joint);
-                        return Err(space(fault.unwrap_or(HandleFault::NoName)));
+                goal.check().map_err(|error| handle.refuse(error))?;
+                let fault = |fault| handle.misplaced(fault);
+                for joint in handle.followed(n, goal, &self.spaces, pose).map_err(fault)? {
+                    if self.movers[joint.index()] > index
+                        && let Some(cycle) = cycle(&self.skeleton, &self.handles[index..], joint)
+                    {
+                        return Err(fault(cycle));
                     }
                 }
                 if let Some(what) = handle.unused(goal) {
@@ -547,10 +553,7 @@ impl Rig {
             let goals = handle.first..handle.first + handle.sources.len();
             for (k, at) in goals.clone().enumerate() {
                 let task = handle.resolve(k, frame.goals.get(at), &self.spaces, &frame.placement, pose);
-                tasks[at] = task.map_err(|fault| {
-                    let handle = handle.name.clone();
-                    RigError::Space { handle, fault: Box::new(fault) }
-                })?;
+                tasks[at] = task.map_err(|fault| handle.misplaced(fault))?;
                 set[at] = !tasks[at].is_unset() || handle.is_always_set();
             }
             let (tasks, set) = (&tasks[goals.clone()], &set[goals]);

@@ -20,6 +20,8 @@ pub(super) struct Spaces {
     roles: Vec<(Role, JointId, Affine3)>,
     /// Rotation of the figure at bind: from x its left, y up, z front to model space.
     stands: Quat,
+    /// Height of the figure in metres.
+    pub height: f32,
 }
 
 /// A space of one figure.
@@ -43,7 +45,9 @@ pub(super) enum Frame {
 
 impl Spaces {
     pub fn new(bind: &Pose, body: Option<&BodyRoles>, height: Option<f32>) -> Self {
-        let Some(body) = body else { return Self { roles: Vec::new(), stands: Quat::IDENTITY } };
+        let Some(body) = body else {
+            return Self { roles: Vec::new(), stands: Quat::IDENTITY, height: height.unwrap_or(HEIGHT) };
+        };
         let height = height.unwrap_or_else(|| body.height(bind, &[]));
         let front = body.front(bind);
         let stands = math::from_matrix(&Mat3::from_cols(Vec3::Y.cross(front), Vec3::Y, front));
@@ -52,7 +56,7 @@ impl Spaces {
             let at = Affine3 { matrix3: unit, translation: bind.position(a.joint) };
             (a.role, a.joint, bind.model(a.joint).inverse() * at)
         };
-        Self { roles: body.assigned.iter().map(frame).collect(), stands }
+        Self { roles: body.assigned.iter().map(frame).collect(), stands, height }
     }
 
     /// The rotation of a joint at bind, as the figure stands.
@@ -133,6 +137,54 @@ impl Frame {
                     ..goal
                 }
             }
+        }
+    }
+
+    /// Converts a goal without its pole from model space. `None` where the frame has no inverse.
+    pub fn goal_from_model(&self, goal: Goal, at_bind: Quat) -> Option<Goal> {
+        match self {
+            Self::Model => Some(goal),
+            Self::World(placement) => Some(Goal {
+                position: goal.position.map(|p| placement.to_world(p)),
+                rotation: goal.rotation.map(|q| placement.rotation_to_world(q)),
+                swivel: goal.swivel * placement.scale().signum(),
+                ..goal
+            }),
+            Self::Joint(frame, is_role) => {
+                let back = frame.matrix3.inverse();
+                let rotation = math::conjugate(math::rotation_of(&frame.matrix3));
+                let turned = |q| match is_role {
+                    true => math::mul(math::mul(rotation, q), math::conjugate(at_bind)),
+                    false => math::mul(rotation, q),
+                };
+                let position = goal.position.map(|p| back * (p - frame.translation));
+                position.is_none_or(Vec3::is_finite).then(|| Goal {
+                    position,
+                    rotation: goal.rotation.map(turned),
+                    swivel: goal.swivel * sign(frame),
+                    ..goal
+                })
+            }
+        }
+    }
+
+    /// Converts a pole from model space. `None` where the frame has no inverse.
+    pub fn pole_from_model(&self, pole: Pole) -> Option<Pole> {
+        let pole = match (self, pole) {
+            (Self::Model, _) | (_, Pole::Keep) => pole,
+            (Self::World(placement), Pole::Point(p)) => Pole::Point(placement.to_world(p)),
+            (Self::World(placement), Pole::Direction(d)) => Pole::Direction(placement.direction_to_world(d)),
+            (Self::Joint(frame, _), Pole::Point(p)) => {
+                Pole::Point(frame.matrix3.inverse() * (p - frame.translation))
+            }
+            (Self::Joint(frame, _), Pole::Direction(d)) => {
+                let back = math::conjugate(math::rotation_of(&frame.matrix3));
+                Pole::Direction(math::rotate(back, d) * sign(frame))
+            }
+        };
+        match pole {
+            Pole::Point(v) | Pole::Direction(v) if !v.is_finite() => None,
+            pole => Some(pole),
         }
     }
 

@@ -1,0 +1,262 @@
+//! Goals as a pose has them, and their conversion between spaces.
+
+use glam::{Affine3, Vec3};
+
+use super::{
+    HandleFault, HandleSolver, Rig, RigError, RigGoal, Space, StartFrom,
+    handle::Handle,
+    space::{Frame, Spaces},
+};
+use crate::{Goal, JointTransform, Placement, Pole, Pose, math, solve::check};
+
+/// Bends of a chain, as shares of its line from root to end, between which its plane passes from what the roll of the root tells
+/// to what the positions tell. Positions of f32 (3e-7 of their extent) tell the plane of a smaller one to 6e-4 radians;
+/// a limb with half a degree of flexion, below which the plane of a [`TwoBone`](crate::solve::TwoBone) is that of its hinge, has
+/// twice as much.
+const STRAIGHT: [f32; 2] = [1e-3, 2e-3];
+
+impl Rig {
+    /// Converts a goal, by its index in the rig, to other spaces, so that it stays where it is in the world. `pose` has the
+    /// joints of the spaces as the handles before leave them; the spaces that the goal comes in are those that
+    /// [`apply`](Self::apply) would take. The result names its spaces.
+    ///
+    /// # Errors
+    ///
+    /// The pose or the goal is invalid, the index is out of range, a space does not exist, or a joint of one has no size.
+    pub fn convert(
+        &self,
+        index: usize,
+        goal: &RigGoal,
+        [space, pole_space]: [Space; 2],
+        pose: &Pose,
+        placement: &Placement,
+    ) -> Result<RigGoal, RigError> {
+        self.check_skeleton(pose)?;
+        let (handle, n) = self.handle_of(index)?;
+        goal.check().map_err(|error| handle.refuse(error))?;
+        let fault = |fault| handle.misplaced(fault);
+        let to = RigGoal { space: Some(space), pole_space: Some(pole_space), ..*goal };
+        for joint in handle.space_joints(n, goal, &self.spaces, pose).map_err(fault)?.into_iter().flatten() {
+            check::frame(pose, joint, "a joint's frame", true).map_err(|error| handle.refuse(error))?;
+        }
+        for joint in handle.space_joints(n, &to, &self.spaces, pose).map_err(fault)?.into_iter().flatten() {
+            check::frame(pose, joint, "a joint's frame", true).map_err(|error| handle.refuse(error))?;
+        }
+        let model = handle.to_model(n, goal, &self.spaces, placement, pose).map_err(fault)?;
+        handle.from_model(n, &RigGoal { goal: model, ..to }, &self.spaces, placement, pose).map_err(fault)
+    }
+
+    /// Reads where a pose has the goals, in their spaces: position and rotation of their joints, and the bend. Solving with them
+    /// from this pose changes nothing, up to rounding, but for what the handle cannot show ([`match_goals`](Self::match_goals)
+    /// keeps that).
+    ///
+    /// `goals` come with their spaces, influences and kind of pole; the rest is overwritten. A bend is read as a point or a
+    /// direction where the goal comes with one. Else it is read as a swivel from the plane in which the handle bends without one:
+    /// from [preferred values](StartFrom::Preferred), or by the pole that it follows. Other handles keep the pose's plane. Roll,
+    /// bank and pivot of a foot are 0. The goal of an aim or a look-at is as far ahead as the figure is tall, 1.8 m where its
+    /// roles are unknown. A twist needs no goal. A full body is read without poles; a [spline](HandleSolver::Spline) bends its chain
+    /// into its curve wherever the chain was.
+    ///
+    /// # Errors
+    ///
+    /// As [`convert`](Self::convert), and for another number of goals than the rig's.
+    pub fn read(&self, pose: &Pose, placement: &Placement, goals: &mut [RigGoal]) -> Result<(), RigError> {
+        self.check_skeleton(pose)?;
+        if goals.len() != self.goals {
+            return Err(RigError::GoalCount { given: goals.len(), wanted: self.goals });
+        }
+        // All are checked before any is written.
+        for write in [false, true] {
+            for handle in &*self.handles {
+                for n in 0..handle.sources.len() {
+                    let goal = &mut goals[handle.first + n];
+                    let read = handle.read(n, goal, &self.spaces, placement, pose)?;
+                    if write {
+                        *goal = read;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn handle_of(&self, index: usize) -> Result<(&Handle, usize), RigError> {
+        let of = |h: &&Handle| (h.first..h.first + h.sources.len()).contains(&index);
+        let handle = self.handles.iter().find(of);
+        handle.map(|h| (h, index - h.first)).ok_or(RigError::NoGoal { index, count: self.goals })
+    }
+}
+
+impl Handle {
+    /// Reads a goal, with the spaces, influences and kind of pole of `given`.
+    pub fn read(
+        &self,
+        n: usize,
+        given: &RigGoal,
+        spaces: &Spaces,
+        placement: &Placement,
+        pose: &Pose,
+    ) -> Result<RigGoal, RigError> {
+        let joint = self.sources[n].joint;
+        let near = [Some(joint), Some(self.chain.root()), self.sources[n].pole];
+        let frames = self.space_joints(n, given, spaces, pose).map_err(|f| self.misplaced(f))?;
+        for joint in near.into_iter().chain(frames).flatten() {
+            check::frame(pose, joint, "a joint's frame", true).map_err(|error| self.refuse(error))?;
+        }
+        let (at, frame) = (pose.position(joint), pose.model(joint));
+        let mut goal =
+            Goal { pole: Pole::Keep, swivel: 0.0, rotation: None, position: Some(at), ..given.goal };
+        if self.rotates {
+            goal.rotation = Some(math::rotation_of(&frame.matrix3));
+        }
+        let ahead = |axis: Vec3| (frame.matrix3 * axis).normalize_or_zero();
+        match self.solver {
+            HandleSolver::Twist => goal.position = None,
+            HandleSolver::LookAt => goal.position = Some(at + ahead(self.axis) * spaces.height),
+            HandleSolver::Aim => {
+                goal.position = Some(at + ahead(self.axis) * spaces.height);
+                let up = ahead(self.up());
+                goal.pole = match given.goal.pole {
+                    Pole::Point(_) => Pole::Point(at + up * spaces.height),
+                    Pole::Keep if self.from != StartFrom::Preferred && self.sources[n].pole.is_none() => {
+                        Pole::Keep
+                    }
+                    _ => Pole::Direction(up),
+                };
+            }
+            _ if self.is_poled() => {
+                if let Some(bend) = self.bend_of(pose) {
+                    goal.pole = match given.goal.pole {
+                        Pole::Point(_) => Pole::Point(bend.point),
+                        Pole::Direction(_) => Pole::Direction(bend.across),
+                        Pole::Keep => Pole::Keep,
+                    };
+                    if goal.pole == Pole::Keep {
+                        goal.swivel = self.swivel_of(n, &bend, pose);
+                    }
+                }
+            }
+            _ => {}
+        }
+        let seen = RigGoal { goal, roll: 0.0, bank: 0.0, pivot: 0.0, ..*given };
+        self.from_model(n, &seen, spaces, placement, pose).map_err(|fault| self.misplaced(fault))
+    }
+
+    /// The swivel that gives a bend, from the plane that the handle has without one.
+    fn swivel_of(&self, n: usize, bend: &Bend, pose: &Pose) -> f32 {
+        let source = &self.sources[n];
+        let (from, offset) = match source.pole {
+            Some(pole) => (pose.position(pole) - bend.root, source.swivel),
+            None if self.from == StartFrom::Preferred => {
+                let (line, bent, _) = self.preferred_bend(pose);
+                let Some(line) = line.try_normalize() else { return 0.0 };
+                (math::rotate(math::shortest_arc(line, bend.axis, line.cross(bent)), bent), 0.0)
+            }
+            None => return 0.0,
+        };
+        let angle = math::atan2(bend.axis.dot(from.cross(bend.across)), from.dot(bend.across));
+        angle - offset
+    }
+
+    /// The line from root to end of the chain, its bend, and the bend in the frame of the root's joint: with preferred rotations
+    /// below the frame that the root has in a pose.
+    fn preferred_bend(&self, pose: &Pose) -> (Vec3, Vec3, Vec3) {
+        let joints = self.chain.joints();
+        let mut frame = pose.parent_model(joints[0]);
+        let (mut root, mut first, mut end, mut sum) = (Vec3::ZERO, Affine3::IDENTITY, Vec3::ZERO, Vec3::ZERO);
+        for (k, &j) in joints.iter().enumerate() {
+            let (own, wanted) = (pose.local(j), &self.preferred[k]);
+            let slides = pose.skeleton().limits(j).slides();
+            let translation = if slides { wanted.translation } else { own.translation };
+            frame *= JointTransform { translation, rotation: wanted.rotation, ..*own }.to_affine();
+            if k == 0 {
+                (root, first) = (frame.translation, frame);
+            } else if k + 1 < joints.len() {
+                sum += self.share_of_bend(k) * (frame.translation - root);
+            }
+            end = frame.translation;
+        }
+        let rotation = math::conjugate(math::rotation_of(&first.matrix3));
+        let line = end - root;
+        let across = math::perpendicular(line.normalize_or(Vec3::X), sum);
+        (line, sum, math::rotate(rotation, across))
+    }
+
+    /// The share that an inner joint of the chain has in its bend.
+    fn share_of_bend(&self, k: usize) -> f32 {
+        match self.middle {
+            Some(middle) => f32::from(u8::from(k == middle)),
+            None => 1.0 / (self.chain.joints().len() - 2) as f32,
+        }
+    }
+
+    /// The bend of the chain in a pose; `None` where its end is on its root.
+    fn bend_of(&self, pose: &Pose) -> Option<Bend> {
+        let joints = self.chain.joints();
+        let root = pose.position(joints[0]);
+        let line = pose.position(joints[joints.len() - 1]) - root;
+        let axis = line.try_normalize()?;
+        let inner = 1..joints.len() - 1;
+        let bent: Vec3 = inner.map(|k| self.share_of_bend(k) * (pose.position(joints[k]) - root)).sum();
+        let along = bent.dot(axis);
+        let seen = bent - axis * along;
+        let share = seen.length() / line.length();
+        let by_positions = ((share - STRAIGHT[0]) / (STRAIGHT[1] - STRAIGHT[0])).clamp(0.0, 1.0);
+        let mut across = seen.normalize_or_zero() * by_positions;
+        if by_positions < 1.0 {
+            let (_, _, local) = self.preferred_bend(pose);
+            let turned = math::rotate(pose.model_rotation(joints[0]), local);
+            across += (1.0 - by_positions) * math::perpendicular(axis, turned);
+        }
+        let across = math::perpendicular(axis, across);
+        let point = root + axis * along + across * self.chain.length(pose);
+        Some(Bend { root, axis, across, point })
+    }
+}
+
+/// The bend of a chain in model space.
+struct Bend {
+    root: Vec3,
+    /// Unit vector from the root to the end.
+    axis: Vec3,
+    /// Unit vector across the axis, towards the bend.
+    across: Vec3,
+    /// A point to which the chain bends, as far from its axis as the chain is long.
+    point: Vec3,
+}
+
+impl Handle {
+    /// A goal in model space.
+    fn to_model(
+        &self,
+        n: usize,
+        given: &RigGoal,
+        spaces: &Spaces,
+        placement: &Placement,
+        pose: &Pose,
+    ) -> Result<Goal, HandleFault> {
+        let frames = self.spaces(n, given, spaces, pose)?.map(|space| space.frame(pose, placement));
+        let goal = frames[0].goal_to_model(given.goal, self.sources[n].at_bind);
+        Ok(Goal { pole: frames[1].pole_to_model(goal.pole), ..goal })
+    }
+
+    /// A goal, given in model space, in its spaces.
+    fn from_model(
+        &self,
+        n: usize,
+        given: &RigGoal,
+        spaces: &Spaces,
+        placement: &Placement,
+        pose: &Pose,
+    ) -> Result<RigGoal, HandleFault> {
+        let of = self.spaces(n, given, spaces, pose)?;
+        let [frame, pole_frame]: [Frame; 2] = of.map(|space| space.frame(pose, placement));
+        let flat = |n: usize| {
+            let name = of[n].joint().map_or("", |j| pose.skeleton().name(j));
+            HandleFault::Flat { joint: name.into() }
+        };
+        let goal = frame.goal_from_model(given.goal, self.sources[n].at_bind).ok_or_else(|| flat(0))?;
+        let pole = pole_frame.pole_from_model(goal.pole).ok_or_else(|| flat(1))?;
+        Ok(RigGoal { goal: Goal { pole, ..goal }, ..*given })
+    }
+}

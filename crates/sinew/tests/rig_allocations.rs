@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use sinew::{
-    Goal, JointTransform, Pose, Skeleton, Workspace,
+    Goal, JointTransform, Placement, Pose, Skeleton, Workspace,
     glam::Vec3,
-    rig::{EffectorSpec, HandleSolver, HandleSpec, Rig, RigFrame, RigGoal, RigSpec, StartFrom},
+    rig::{
+        EffectorSpec, HandleSolver, HandleSpec, Rig, RigFrame, RigGoal, RigMatch, RigSpec, Space, StartFrom,
+    },
 };
 
 #[test]
@@ -38,7 +40,8 @@ fn only_the_first_frame_allocates() {
         let rig = Rig::new(&rest, None, &RigSpec::new(handles.clone())).unwrap();
         let (mut state, mut workspace, mut pose) = (rig.state(), Workspace::new(), rest.clone());
         let mut goals = vec![RigGoal::new(); rig.goal_count()];
-        let (mut solved, mut counted) = (0, 0);
+        let mut read = goals.clone();
+        let (mut solved, mut counted, mut turned) = (0, 0, 0);
         for frame in 0..30 {
             let t = 0.2 * frame as f32;
             let mut n = 0;
@@ -47,7 +50,8 @@ fn only_the_first_frame_allocates() {
                     let joint = spec.effectors.get(e).map_or(spec.tip, |e| e.joint);
                     let to = rest.position(joint) + Vec3::new(-0.2, 0.2 * t.sin(), 0.2 * t.cos());
                     if spec.solver != HandleSolver::Twist {
-                        goals[n] = Goal::position(to).into();
+                        let space = if frame % 2 == 0 { Space::Model } else { Space::Joint(ids[0]) };
+                        goals[n] = RigGoal::from(Goal::position(to)).with_space(space);
                     }
                     n += 1;
                 }
@@ -56,12 +60,20 @@ fn only_the_first_frame_allocates() {
             state.set_on(frame % 3, frame % 2 == 0);
             let mut step = || {
                 let frame = RigFrame::new(1.0 / 60.0).with_goals(&goals);
+                // Matches both ways leave residuals of all handles.
+                let to = RigMatch::new(0.1);
+                rig.match_goals(&mut state, &mut workspace, &mut pose, &frame, &mut read, &to).unwrap();
+                rig.read(&pose, &Placement::IDENTITY, &mut read).unwrap();
+                rig.match_pose(&mut state, &mut workspace, &mut pose, &frame, &to).unwrap();
+                pose.copy_from(&rest);
                 let report = rig.apply(&mut state, &mut workspace, &mut pose, &frame).unwrap();
                 solved += report.handles.iter().filter(|h| !h.was_off()).count();
+                turned += report.handles.iter().filter(|h| h.residual_turn > 0.0).count();
             };
             if frame == 0 { step() } else { counted += allocation_counter::measure(step).count_total }
         }
         assert_eq!(counted, 0, "{from}");
         assert!(solved > 25 * handles.len(), "{solved}");
+        assert!(turned > 100, "{turned}");
     }
 }

@@ -180,6 +180,17 @@ pub enum RigError {
         /// Number of goals of the rig.
         count: usize,
     },
+    /// There is no handle with this index.
+    #[error("there is no handle {index}: the rig has {count}")]
+    NoHandle {
+        /// Index given.
+        index: usize,
+        /// Number of handles of the rig.
+        count: usize,
+    },
+    /// The duration of a match's fade is negative or NaN.
+    #[error("what a match leaves must fade over 0 s or more, not {0}")]
+    FadeTime(f32),
     /// The frame time is negative, NaN or infinite.
     #[error("the frame time must be 0 s or more and finite, not {0}")]
     FrameTime(f32),

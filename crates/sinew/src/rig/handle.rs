@@ -11,6 +11,7 @@ use super::{
     joint_space::{JointSpace, JointSpaceScratch},
     precedence::{at_level, precedences, settle},
     preferred,
+    residual::{Applied, Joints, Residual, Turned},
     space::{Base, Frame, Spaces},
 };
 use crate::{
@@ -70,6 +71,8 @@ pub(super) struct Handle {
     method: Method,
     /// Joints that it may change: the chain's, or those of a full body; then the toes of a foot.
     pub joints: Vec<JointId>,
+    /// For each of them, the index of the nearest one above it.
+    above: Vec<Option<usize>>,
     /// Of these, the joints whose results the position's influence blends, and which are reset.
     inner: Range<usize>,
     /// The index of a tip that a rotation turns.
@@ -101,7 +104,10 @@ pub(super) struct Scratch {
     goals: Vec<Goal>,
     /// Transforms of the handle's joints before it.
     pub initial: Vec<JointTransform>,
-    before: Vec<JointTransform>,
+    pub before: Vec<JointTransform>,
+    /// Transforms of the handle's joints before its residuals, or in the pose that is matched.
+    pub matched: Vec<JointTransform>,
+    pub turned: Vec<Turned>,
 }
 
 /// Error of a solver, before the handle's name is known.
@@ -386,6 +392,8 @@ impl Handle {
             all => all.iter().map(|e| source(e.joint, &e.goal, None, 0.0)).collect::<Result<_, _>>()?,
         };
         let preferred = joints.iter().map(|&j| *start.local(j)).collect();
+        let nearest = |n: usize| joints[..n].iter().rposition(|&a| skeleton.is_below(joints[n], a));
+        let above = (0..joints.len()).map(nearest).collect();
         let limb = matches!(spec.solver, HandleSolver::TwoBone | HandleSolver::Foot);
         let middle = limb.then(|| middle(bind, &chain));
         let middle = middle.and_then(|m| chain.joints().iter().position(|&j| j == m));
@@ -399,6 +407,7 @@ impl Handle {
             chain,
             method,
             joints,
+            above,
             inner,
             tip,
             preferred,
@@ -418,6 +427,8 @@ impl Handle {
         let mut scratch = Scratch::default();
         scratch.initial.reserve(self.joints.len());
         scratch.before.reserve(self.joints.len());
+        scratch.matched.reserve(self.joints.len());
+        scratch.turned.reserve(self.joints.len());
         scratch.points.reserve(self.sources.len());
         scratch.goals.reserve(self.sources.len());
         match &self.method {
@@ -619,13 +630,14 @@ impl Handle {
         tasks: &[RigGoal],
         set: &[bool],
         [by_position, by_rotation]: [f32; 2],
-        (holds, held): (bool, &mut [JointTransform]),
+        (holds, held, residual): (bool, &mut [JointTransform], &Residual),
         animation: Option<JointTransform>,
         scratch: &mut Scratch,
         workspace: &mut Workspace,
         pose: &mut Pose,
         pace: f32,
-    ) -> Result<Report, Failed> {
+    ) -> Result<(Report, Applied), Failed> {
+        let nothing = (Report::default(), Applied::default());
         scratch.initial.clear();
         scratch.initial.extend(self.joints.iter().map(|&j| *pose.local(j)));
         let tip = self.chain.tip();
@@ -688,7 +700,7 @@ impl Handle {
                 report
             }
             Method::JointSpace(chain) => {
-                let Some(own) = scratch.joint_space.as_mut() else { return Ok(Report::default()) };
+                let Some(own) = scratch.joint_space.as_mut() else { return Ok(nothing) };
                 chain.solve(own, workspace, pose, &goal, (self.from, &options, pace))?
             }
             Method::Foot(foot) => foot.limb.solve(workspace, pose, &goal, &options)?,
@@ -698,14 +710,14 @@ impl Handle {
                 solver.solve(workspace, pose, goal.position.unwrap_or(end), &FollowOptions::new())?
             }
             Method::Spline(solver, _) => {
-                let Some(curve) = scratch.curve.as_mut() else { return Ok(Report::default()) };
+                let Some(curve) = scratch.curve.as_mut() else { return Ok(nothing) };
                 scratch.points.clear();
                 scratch.points.extend(scratch.goals.iter().filter_map(|g| g.position));
                 curve.set_points(&scratch.points)?;
                 solver.solve(workspace, pose, curve, &SplineOptions::new())?.report
             }
             Method::LookAt(solver) => {
-                let Some(look) = scratch.look.as_mut() else { return Ok(Report::default()) };
+                let Some(look) = scratch.look.as_mut() else { return Ok(nothing) };
                 solver.solve(look, pose, goal.position.unwrap_or(end), &self.turns())?.report
             }
             Method::Aim(aim, up) => {
@@ -732,6 +744,7 @@ impl Handle {
         if self.from == StartFrom::Last {
             held.iter_mut().zip(&self.joints).for_each(|(held, &j)| *held = *pose.local(j));
         }
+        let applied = residual.apply(self.residual_joints(), pose, &mut scratch.turned);
         let turns = goal.rotation.is_some() || matches!(self.method, Method::Twist);
         if by_position < 1.0 || turns && by_rotation < 1.0 {
             self.blend(pose, &scratch.initial, [by_position, by_rotation], turns);
@@ -754,7 +767,12 @@ impl Handle {
         }
         // Its start is no pose that was seen.
         report.branch_changed &= !preferred;
-        Ok(report)
+        Ok((report, applied))
+    }
+
+    /// The joints that it may change, for its residuals.
+    pub fn residual_joints(&self) -> Joints<'_> {
+        Joints { ids: &self.joints, above: &self.above }
     }
 
     fn turns(&self) -> Options {

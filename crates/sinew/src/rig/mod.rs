@@ -100,13 +100,16 @@ mod error;
 mod foot;
 mod handle;
 mod joint_space;
+mod matching;
 mod precedence;
 mod preferred;
 mod read;
+mod residual;
 mod space;
 mod spec;
 
 pub use error::{HandleFault, RigError};
+pub use matching::RigMatch;
 pub use spec::{EffectorSpec, FootSpec, GoalSpec, HandleSolver, HandleSpec, RigSpec, Space, StartFrom};
 
 use alloc::{boxed::Box, string::String, sync::Arc, vec::Vec};
@@ -118,6 +121,8 @@ use crate::{
     body::BodyRoles, option_type::option_type, solve::check,
 };
 use handle::{Failed, Handle, Scratch};
+use matching::Matching;
+use residual::Residual;
 use space::Spaces;
 
 option_type! {
@@ -205,6 +210,10 @@ pub struct HandleReport {
     pub fade: f32,
     /// Shares of position and rotation that were applied, with the fade.
     pub influence: [f32; 2],
+    /// Largest local turn in radians that a [match](Rig::match_goals) left and that this frame had.
+    pub residual_turn: f32,
+    /// Largest part of such a turn, in radians, that limits refused.
+    pub residual_refused: f32,
 }
 
 impl HandleReport {
@@ -231,11 +240,17 @@ struct Memory {
     /// Whether `held` is the last frame's result.
     holds: bool,
     held: Vec<JointTransform>,
+    /// Residual of the pose that it gets: from the animation to what the handle had left.
+    of_pose: Residual,
+    /// Residual of its result: from what its goals show to the animation that they were matched to.
+    of_goals: Residual,
 }
 
 impl Memory {
     fn copy_from(&mut self, other: &Self) {
         (self.on, self.faded, self.holds) = (other.on, other.faded, other.holds);
+        self.of_pose.copy_from(&other.of_pose);
+        self.of_goals.copy_from(&other.of_goals);
         self.held.clear();
         self.held.extend_from_slice(&other.held);
     }
@@ -254,6 +269,8 @@ pub struct RigState {
     /// Transforms of all joints that the rig may move, as the animation has them.
     animation: Vec<JointTransform>,
     reports: Vec<HandleReport>,
+    /// Goals of a match.
+    matched: Vec<RigGoal>,
     /// Initial values of `on`.
     on: Vec<bool>,
 }
@@ -279,10 +296,13 @@ impl RigState {
         self.memory.get(handle).is_some_and(|m| m.on)
     }
 
-    /// Forgets the last frame and completes every fade; which handles are on is kept. Call it after a teleport or a cut.
+    /// Forgets the last frame and what matches left, and completes every fade; which handles are on is kept. Call it after a
+    /// teleport or a cut.
     pub fn reset(&mut self) {
         for memory in &mut self.memory {
             (memory.faded, memory.holds) = (f32::from(memory.on), false);
+            memory.of_pose.clear();
+            memory.of_goals.clear();
         }
     }
 
@@ -442,6 +462,8 @@ impl Rig {
             faded: f32::from(h.on),
             holds: false,
             held: h.joints.iter().map(|&j| *self.skeleton.rest(j)).collect(),
+            of_pose: Residual::none(h.joints.len()),
+            of_goals: Residual::none(h.joints.len()),
         };
         let memory: Vec<_> = self.handles.iter().map(memory).collect();
         RigState {
@@ -453,6 +475,7 @@ impl Rig {
             set: alloc::vec![false; self.goals],
             animation: Vec::with_capacity(self.moved.len()),
             reports: alloc::vec![HandleReport::default(); self.handles.len()],
+            matched: Vec::with_capacity(self.goals),
             on,
         }
     }
@@ -475,22 +498,33 @@ impl Rig {
         pose: &mut Pose,
         frame: &RigFrame<'_>,
     ) -> Result<RigReport<'s>, RigError> {
-        self.check(state, pose, frame)?;
+        self.check(state, pose, frame.goals, frame.dt)?;
+        self.begin(state, pose);
+        let ran = self.run(state, workspace, pose, frame, None);
+        if ran.is_err() {
+            self.restore(state, pose);
+        }
+        ran?;
+        core::mem::swap(&mut state.memory, &mut state.next);
+        Ok(RigReport { handles: &state.reports })
+    }
+
+    /// Notes the animation, and updates the pose.
+    fn begin(&self, state: &mut RigState, pose: &mut Pose) {
         state.animation.clear();
         state.animation.extend(self.moved.iter().map(|&j| *pose.local(j)));
         for (next, memory) in state.next.iter_mut().zip(&state.memory) {
             next.copy_from(memory);
         }
         pose.update();
-        if let Err(error) = self.run(state, workspace, pose, frame) {
-            for (&j, &local) in self.moved.iter().zip(&state.animation) {
-                pose.set_local(j, local);
-            }
-            pose.update();
-            return Err(error);
+    }
+
+    /// Restores the animation.
+    fn restore(&self, state: &RigState, pose: &mut Pose) {
+        for (&j, &local) in self.moved.iter().zip(&state.animation) {
+            pose.set_local(j, local);
         }
-        core::mem::swap(&mut state.memory, &mut state.next);
-        Ok(RigReport { handles: &state.reports })
+        pose.update();
     }
 
     fn check_skeleton(&self, pose: &Pose) -> Result<(), RigError> {
@@ -501,19 +535,19 @@ impl Rig {
         Ok(())
     }
 
-    fn check(&self, state: &RigState, pose: &Pose, frame: &RigFrame<'_>) -> Result<(), RigError> {
+    fn check(&self, state: &RigState, pose: &Pose, goals: &[RigGoal], dt: f32) -> Result<(), RigError> {
         self.check_skeleton(pose)?;
         if !Arc::ptr_eq(&state.rig, &self.identity) {
             return Err(RigError::OtherState { given: state.memory.len(), wanted: self.handles.len() });
         }
-        if !frame.goals.is_empty() && frame.goals.len() != self.goals {
-            return Err(RigError::GoalCount { given: frame.goals.len(), wanted: self.goals });
+        if !goals.is_empty() && goals.len() != self.goals {
+            return Err(RigError::GoalCount { given: goals.len(), wanted: self.goals });
         }
-        if !(0.0..=f32::MAX).contains(&frame.dt) {
-            return Err(RigError::FrameTime(frame.dt));
+        if !(0.0..=f32::MAX).contains(&dt) {
+            return Err(RigError::FrameTime(dt));
         }
         for (index, handle) in self.handles.iter().enumerate() {
-            let given = frame.goals.get(handle.first..).unwrap_or_default();
+            let given = goals.get(handle.first..).unwrap_or_default();
             for (n, goal) in given.iter().take(handle.sources.len()).enumerate() {
                 goal.check().map_err(|error| handle.refuse(error))?;
                 let fault = |fault| handle.misplaced(fault);
@@ -539,8 +573,9 @@ impl Rig {
         workspace: &mut Workspace,
         pose: &mut Pose,
         frame: &RigFrame<'_>,
+        matching: Option<Matching>,
     ) -> Result<(), RigError> {
-        let RigState { next, scratch, tasks, set, animation, reports, .. } = state;
+        let RigState { next, scratch, tasks, set, animation, reports, matched: read, .. } = state;
         // At no time, nothing moves against damping: each step is infinitely short.
         let pace = if frame.dt > 0.0 { (precedence::STEP / frame.dt).min(f32::MAX) } else { f32::MAX };
         for (n, handle) in self.handles.iter().enumerate() {
@@ -551,8 +586,23 @@ impl Rig {
             let t = memory.faded;
             let fade = t * t * (3.0 - 2.0 * t);
             let goals = handle.first..handle.first + handle.sources.len();
+            memory.of_pose.advance(frame.dt);
+            memory.of_goals.advance(frame.dt);
+            let joints = handle.residual_joints();
+            scratch.matched.clear();
+            scratch.matched.extend(handle.joints.iter().map(|&j| *pose.local(j)));
+            let shifted = memory.of_pose.apply(joints, pose, &mut scratch.turned);
+            let matched = matching.filter(|m| m.has(n));
+            let to_goals = matched.filter(|m| m.goals);
+            if to_goals.is_some() {
+                for k in 0..handle.sources.len() {
+                    let goal = &mut read[handle.first + k];
+                    *goal = handle.read(k, goal, &self.spaces, &frame.placement, pose)?;
+                }
+            }
+            let given = if matching.is_some_and(|m| m.goals) { &*read } else { frame.goals };
             for (k, at) in goals.clone().enumerate() {
-                let task = handle.resolve(k, frame.goals.get(at), &self.spaces, &frame.placement, pose);
+                let task = handle.resolve(k, given.get(at), &self.spaces, &frame.placement, pose);
                 tasks[at] = task.map_err(|fault| handle.misplaced(fault))?;
                 set[at] = !tasks[at].is_unset() || handle.is_always_set();
             }
@@ -561,27 +611,66 @@ impl Rig {
                 true => [1.0; 2],
                 false => [tasks[0].goal.position_influence, tasks[0].goal.rotation_influence],
             };
-            let is_set = set.contains(&true);
-            let applied = if is_set { [0, 1].map(|k| handle.influence[k] * own[k] * fade) } else { [0.0; 2] };
-            reports[n] = HandleReport { report: Report::default(), is_set, fade, influence: applied };
+            let is_set = set.contains(&true) || to_goals.is_some();
+            let applied = match to_goals {
+                Some(_) => [1.0; 2],
+                None if is_set => [0, 1].map(|k| handle.influence[k] * own[k] * fade),
+                None => [0.0; 2],
+            };
+            reports[n] = HandleReport {
+                is_set,
+                fade,
+                influence: applied,
+                residual_turn: shifted.turn,
+                residual_refused: shifted.refused,
+                ..HandleReport::default()
+            };
             if applied == [0.0; 2] {
                 memory.holds = false;
+            } else {
+                if to_goals.is_some() {
+                    memory.of_goals.clear();
+                    scratch.matched.clear();
+                    scratch.matched.extend(handle.joints.iter().map(|&j| *pose.local(j)));
+                    memory.held.copy_from_slice(&scratch.matched);
+                    memory.holds = true;
+                }
+                let held = (memory.holds, memory.held.as_mut_slice(), &memory.of_goals);
+                let tip = handle.chain.tip();
+                let before = self.moved.binary_search_by_key(&tip.index(), |j| j.index()).ok();
+                let before = before.and_then(|at| animation.get(at).copied());
+                let solved = handle.solve(tasks, set, applied, held, before, scratch, workspace, pose, pace);
+                let (report, shifted) = solved.map_err(|failed| {
+                    let handle = handle.name.clone();
+                    match failed {
+                        Failed::Solve(error) => RigError::Solve { handle, error },
+                        Failed::JointSpace(error) => RigError::JointSpace { handle, error: Box::new(error) },
+                        Failed::Curve(error) => RigError::Curve { handle, error },
+                    }
+                })?;
+                let own = &mut reports[n];
+                own.report = report;
+                own.residual_turn = own.residual_turn.max(shifted.turn);
+                own.residual_refused = own.residual_refused.max(shifted.refused);
+                memory.holds = handle.from == StartFrom::Last;
+            }
+            let Some(Matching { to, goals }) = matched else { continue };
+            scratch.before.clear();
+            scratch.before.extend(handle.joints.iter().map(|&j| *pose.local(j)));
+            let [from, solved] = [&scratch.matched, &scratch.before].map(Vec::as_slice);
+            if !goals {
+                memory.of_pose.set(joints, [from, solved], pose, to.seconds, &mut scratch.turned);
                 continue;
             }
-            let held = (memory.holds, memory.held.as_mut_slice());
-            let tip = handle.chain.tip();
-            let before = self.moved.binary_search_by_key(&tip.index(), |j| j.index()).ok();
-            let before = before.and_then(|at| animation.get(at).copied());
-            let solved = handle.solve(tasks, set, applied, held, before, scratch, workspace, pose, pace);
-            reports[n].report = solved.map_err(|failed| {
-                let handle = handle.name.clone();
-                match failed {
-                    Failed::Solve(error) => RigError::Solve { handle, error },
-                    Failed::JointSpace(error) => RigError::JointSpace { handle, error: Box::new(error) },
-                    Failed::Curve(error) => RigError::Curve { handle, error },
-                }
-            })?;
-            memory.holds = handle.from == StartFrom::Last;
+            if memory.holds {
+                memory.held.copy_from_slice(from);
+            } else {
+                memory.of_goals.set(joints, [solved, from], pose, to.seconds, &mut scratch.turned);
+            }
+            for (&j, &local) in handle.joints.iter().zip(from) {
+                pose.set_local(j, local);
+            }
+            pose.update();
         }
         Ok(())
     }

@@ -10,10 +10,10 @@ use super::{
 use crate::{Goal, JointTransform, Placement, Pole, Pose, math, solve::check};
 
 /// Bends of a chain, as shares of its line from root to end, between which its plane passes from what the roll of the root tells
-/// to what the positions tell. Positions of f32 (3e-7 of their extent) tell the plane of a smaller one to 6e-4 radians;
-/// a limb with half a degree of flexion, below which the plane of a [`TwoBone`](crate::solve::TwoBone) is that of its hinge, has
-/// twice as much.
-const STRAIGHT: [f32; 2] = [1e-3, 2e-3];
+/// to what the positions tell. Positions of f32 have 3e-7 of their extent, some 5e-7 m at the height of an arm of 0.55 m: at the
+/// lower bound they tell the plane to 3e-4 radians. At half of it a plane that is read is off by 1e-3 (`tests/rig_match.rs`); at
+/// twice the upper bound, limbs with 3 degrees of flexion would be read by their roll, which need not be that of their plane.
+const STRAIGHT: [f32; 2] = [3e-3, 6e-3];
 
 impl Rig {
     /// Converts a goal, by its index in the rig, to other spaces, so that it stays where it is in the world. `pose` has the
@@ -42,8 +42,8 @@ impl Rig {
         for joint in handle.space_joints(n, &to, &self.spaces, pose).map_err(fault)?.into_iter().flatten() {
             check::frame(pose, joint, "a joint's frame", true).map_err(|error| handle.refuse(error))?;
         }
-        let model = handle.to_model(n, goal, &self.spaces, placement, pose).map_err(fault)?;
-        handle.from_model(n, &RigGoal { goal: model, ..to }, &self.spaces, placement, pose).map_err(fault)
+        let model = handle.in_model_space(n, goal, &self.spaces, placement, pose).map_err(fault)?;
+        handle.in_spaces(n, &RigGoal { goal: model, ..to }, &self.spaces, placement, pose).map_err(fault)
     }
 
     /// Reads where a pose has the goals, in their spaces: position and rotation of their joints, and the bend. Solving with them
@@ -139,7 +139,7 @@ impl Handle {
             _ => {}
         }
         let seen = RigGoal { goal, roll: 0.0, bank: 0.0, pivot: 0.0, ..*given };
-        self.from_model(n, &seen, spaces, placement, pose).map_err(|fault| self.misplaced(fault))
+        self.in_spaces(n, &seen, spaces, placement, pose).map_err(|fault| self.misplaced(fault))
     }
 
     /// The swivel that gives a bend, from the plane that the handle has without one.
@@ -227,7 +227,7 @@ struct Bend {
 
 impl Handle {
     /// A goal in model space.
-    fn to_model(
+    fn in_model_space(
         &self,
         n: usize,
         given: &RigGoal,
@@ -241,7 +241,7 @@ impl Handle {
     }
 
     /// A goal, given in model space, in its spaces.
-    fn from_model(
+    fn in_spaces(
         &self,
         n: usize,
         given: &RigGoal,

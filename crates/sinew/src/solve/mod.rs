@@ -41,7 +41,7 @@ mod nearest_turn;
 mod normals;
 pub(crate) mod options;
 mod parent_space;
-mod partial;
+pub(crate) mod partial;
 mod soft;
 pub mod spline;
 pub mod two_bone;

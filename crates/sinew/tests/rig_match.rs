@@ -1,0 +1,487 @@
+//! Judges switches between forward and inverse kinematics: that goals which are read or matched give the pose back, that what they
+//! cannot show fades without moving what they can, that limits hold, and that bad input changes nothing. Positions and turns are
+//! measured in f64, apart from the engine.
+
+mod rig_figure;
+
+use std::sync::Arc;
+
+use sinew::{
+    Goal, Placement, Pole, Pose, Workspace,
+    body::{BodyRoles, HumanLimits, Role, Side},
+    glam::{Quat, Vec3},
+    math,
+    rig::{
+        EffectorSpec, HandleSolver, HandleSpec, Rig, RigError, RigFrame, RigGoal, RigMatch, RigSpec,
+        RigState, Space, StartFrom,
+    },
+};
+
+use rig_figure::{Noise, figure, place, turned};
+
+const DT: f32 = 1.0 / 30.0;
+const HERE: Placement = Placement::IDENTITY;
+
+/// Largest distance in metres and largest angle in radians between the joints of two poses.
+fn apart(a: &Pose, b: &Pose) -> [f64; 2] {
+    let mut worst = [0.0f64; 2];
+    for j in a.skeleton().joints() {
+        let [(p, q), (r, s)] = [a, b].map(|pose| place(pose, j));
+        worst = [worst[0].max(p.distance(r)), worst[1].max(angle(q, s))];
+    }
+    worst
+}
+
+/// The angle of a turn, to the last digits where it is small.
+fn angle(a: sinew::glam::DQuat, b: sinew::glam::DQuat) -> f64 {
+    let d = a.conjugate() * b;
+    2.0 * d.xyz().length().atan2(d.w.abs())
+}
+
+fn bits(pose: &Pose) -> Vec<u32> {
+    let locals = pose.locals().iter();
+    locals
+        .flat_map(|l| [&l.translation.to_array()[..], &l.rotation.to_array()].concat())
+        .map(f32::to_bits)
+        .collect()
+}
+
+/// One handle of each solver, apart from each other where they can be.
+fn every_solver(body: &BodyRoles, from: StartFrom) -> Vec<HandleSpec> {
+    use HandleSolver as S;
+    let [left, right] = Side::BOTH.map(|side| *body.arm(side).unwrap());
+    let leg = body.leg(Side::Right);
+    let of = |solver: S, root, tip| HandleSpec { solver, from, ..HandleSpec::new(solver.name(), root, tip) };
+    let mut handles = vec![
+        of(S::FullBody, body.hips, body.hips),
+        of(S::LookAt, body.spine[0], body.head.unwrap()),
+        of(S::TwoBone, left.upper_arm, left.hand),
+        of(S::Auto, right.upper_arm, right.hand),
+        of(S::Ccd, left.clavicle.unwrap(), left.hand),
+        of(S::LeastSquares, right.clavicle.unwrap(), right.hand),
+        of(S::Fabrik, leg.thigh, leg.foot),
+        of(S::JointSpace, leg.thigh, leg.foot),
+        of(S::Foot, body.leg(Side::Left).thigh, body.leg(Side::Left).foot),
+        of(S::Aim, body.neck.unwrap(), body.neck.unwrap()),
+    ];
+    handles[0].effectors = [body.head.unwrap(), left.hand, right.hand].map(EffectorSpec::new).to_vec();
+    handles[8].foot.toes = body.leg(Side::Left).toes;
+    handles
+}
+
+fn apply(rig: &Rig, state: &mut RigState, pose: &Pose, goals: &[RigGoal], dt: f32) -> Pose {
+    let mut solved = pose.clone();
+    let frame = RigFrame::new(dt).with_goals(goals);
+    rig.apply(state, &mut Workspace::new(), &mut solved, &frame).unwrap();
+    solved
+}
+
+#[test]
+fn goals_that_are_read_give_the_pose_back() {
+    let (bind, body) = figure(1.0, 0.8, 4);
+    let mut noise = Noise(3);
+    for handle in every_solver(&body, StartFrom::Pose) {
+        let rig = Rig::new(&bind, Some(&body), &RigSpec::new(vec![handle.clone()])).unwrap();
+        let mut worst = [0.0f64; 2];
+        for _ in 0..50 {
+            let pose = turned(&bind, &mut noise, 1.0);
+            let mut goals = vec![RigGoal::new(); rig.goal_count()];
+            rig.read(&pose, &HERE, &mut goals).unwrap();
+            let solved = apply(&rig, &mut rig.state(), &pose, &goals, DT);
+            let found = apart(&pose, &solved);
+            worst = [worst[0].max(found[0]), worst[1].max(found[1])];
+        }
+        assert!(worst[0] < 5e-6 && worst[1] < 2e-5, "{}: {worst:?}", handle.name);
+    }
+}
+
+/// A pose that a limb from preferred values can show: each of its joints bent as preferred, by any angle, and turned at its root.
+#[test]
+fn swivels_and_poles_that_are_read_show_the_plane_of_a_limb() {
+    let (bind, body) = figure(1.0, 2.0, 6);
+    let rig = Rig::new(&bind, Some(&body), &RigSpec::limbs(&body)).unwrap();
+    let mut noise = Noise(5);
+    let mut worst = [[0.0f64; 2]; 3];
+    for _ in 0..100 {
+        // What the rig itself makes of some goals.
+        let mut goals = vec![RigGoal::new(); rig.goal_count()];
+        let base = turned(&bind, &mut noise, 0.7);
+        let mut other = base.clone();
+        for &j in rig.joints() {
+            other.turn(j, math::axis_angle(noise.vector().normalize(), 0.6));
+        }
+        other.update();
+        rig.read(&other, &HERE, &mut goals).unwrap();
+        for goal in &mut goals {
+            goal.goal.swivel = 3.0 * noise.next();
+        }
+        let pose = apply(&rig, &mut rig.state(), &base, &goals, DT);
+        let kinds = [Pole::Keep, Pole::Point(Vec3::ZERO), Pole::Direction(Vec3::X)];
+        for (worst, pole) in worst.iter_mut().zip(kinds) {
+            let space = Space::Role(Role::Hips);
+            let mut read = vec![Goal::NONE.with_pole(pole); goals.len()]
+                .into_iter()
+                .map(|goal| RigGoal::from(goal).with_space(space))
+                .collect::<Vec<_>>();
+            rig.read(&pose, &HERE, &mut read).unwrap();
+            for goal in &read {
+                assert!(core::mem::discriminant(&goal.goal.pole) == core::mem::discriminant(&pole));
+                assert!((goal.goal.swivel != 0.0) == (pole == Pole::Keep) && goal.space == Some(space));
+            }
+            // From another pose of the limbs: they come from the goals alone.
+            let mut other = pose.clone();
+            for &j in rig.joints() {
+                other.set_rotation(j, bind.local(j).rotation);
+            }
+            for toes in Side::BOTH.map(|side| body.leg(side).toes.unwrap()) {
+                other.set_rotation(toes, pose.local(toes).rotation);
+            }
+            let found = apart(&pose, &apply(&rig, &mut rig.state(), &other, &read, DT));
+            *worst = [worst[0].max(found[0]), worst[1].max(found[1])];
+        }
+    }
+    for worst in worst {
+        assert!(worst[0] < 2e-5 && worst[1] < 2e-4, "{worst:?}");
+    }
+}
+
+#[test]
+fn matched_goals_change_nothing_at_the_switch_and_the_rest_fades_without_moving_the_end() {
+    let (bind, body) = figure(1.0, -0.6, 8);
+    let mut noise = Noise(11);
+    let seconds = 10.0 * DT;
+    for from in [StartFrom::Pose, StartFrom::Preferred, StartFrom::Last] {
+        for handle in every_solver(&body, from) {
+            let name = format!("{} from {from}", handle.name);
+            let limb =
+                matches!(handle.solver, HandleSolver::TwoBone | HandleSolver::Auto | HandleSolver::Foot);
+            let rig = Rig::new(&bind, Some(&body), &RigSpec::new(vec![handle.clone()])).unwrap();
+            let mut largest = 0.0f32;
+            for trial in 0..20 {
+                let pose = turned(&bind, &mut noise, 0.8);
+                let (mut state, mut workspace) = (rig.state(), Workspace::new());
+                let mut goals = vec![RigGoal::new(); rig.goal_count()];
+                let mut kept = pose.clone();
+                rig.match_goals(
+                    &mut state,
+                    &mut workspace,
+                    &mut kept,
+                    &RigFrame::new(0.0),
+                    &mut goals,
+                    &RigMatch::new(seconds),
+                )
+                .unwrap();
+                assert_eq!(bits(&kept), bits(&pose), "{name}: the pose stays");
+                let influence = [1.0, 0.4, 0.0, 0.9][trial % 4];
+                let whole = handle.solver == HandleSolver::FullBody;
+                let given = goals.clone();
+                for goal in goals.iter_mut().filter(|_| !whole) {
+                    (goal.goal.position_influence, goal.goal.rotation_influence) = (influence, influence);
+                }
+                let found = apart(&pose, &apply(&rig, &mut state, &pose, &goals, DT));
+                assert!(found[0] < 1e-5 && found[1] < 1e-4, "{name} at the switch: {found:?}");
+                // The animation stands still, and the residual fades.
+                let mut last = pose.clone();
+                for frame in 1..12 {
+                    let mut solved = pose.clone();
+                    let given = RigFrame::new(DT).with_goals(&given);
+                    let report =
+                        rig.apply(&mut state, &mut workspace, &mut solved, &given).unwrap().handles[0];
+                    largest = largest.max(report.residual_turn);
+                    if limb {
+                        let tip = place(&pose, handle.tip).0.distance(place(&solved, handle.tip).0);
+                        assert!(tip < 1e-5, "{name}: the tip moves by {tip}");
+                    }
+                    // Smoothstep changes by at most 1.5 of a tenth; turns of joints above add.
+                    let step = apart(&last, &solved)[1];
+                    let most = 0.15 * 3.2 * (handle.effectors.len() + 3) as f64;
+                    assert!(step <= most, "{name}: a step of {step}");
+                    if frame >= 10 {
+                        assert_eq!(report.residual_turn, 0.0);
+                        let mut fresh = rig.state();
+                        if from != StartFrom::Last {
+                            assert_eq!(bits(&solved), bits(&apply(&rig, &mut fresh, &pose, given.goals, DT)));
+                        }
+                    }
+                    last = solved;
+                }
+            }
+            // Of a joint that aims, goal and up direction show all.
+            let rest = from == StartFrom::Preferred && handle.solver != HandleSolver::Aim;
+            assert!(rest == (largest > 0.1), "{name}: residual turns up to {largest}");
+        }
+    }
+}
+
+#[test]
+fn a_matched_pose_stays_when_handles_are_switched_off_and_fades_to_the_animation() {
+    let (bind, body) = figure(1.0, 0.3, 2);
+    let mut noise = Noise(21);
+    let seconds = 10.0 * DT;
+    for from in [StartFrom::Pose, StartFrom::Preferred, StartFrom::Last] {
+        for handle in every_solver(&body, from) {
+            let name = format!("{} from {from}", handle.name);
+            let rig = Rig::new(&bind, Some(&body), &RigSpec::new(vec![handle.clone()])).unwrap();
+            for _ in 0..10 {
+                let pose = turned(&bind, &mut noise, 0.6);
+                let (mut state, mut workspace) = (rig.state(), Workspace::new());
+                let mut goals = vec![RigGoal::new(); rig.goal_count()];
+                rig.read(&turned(&bind, &mut noise, 0.6), &HERE, &mut goals).unwrap();
+                let shown = apply(&rig, &mut state, &pose, &goals, DT);
+                let mut matched = pose.clone();
+                let frame = RigFrame::new(DT).with_goals(&goals);
+                rig.match_pose(&mut state, &mut workspace, &mut matched, &frame, &RigMatch::new(seconds))
+                    .unwrap();
+                let found = apart(&shown, &matched);
+                let again = [
+                    HandleSolver::Ccd,
+                    HandleSolver::Fabrik,
+                    HandleSolver::LeastSquares,
+                    HandleSolver::FullBody,
+                ];
+                // A handle that continues and iterates goes on towards a goal that is not met.
+                let most = if from == StartFrom::Last && again.contains(&handle.solver) { 0.1 } else { 1e-5 };
+                assert!(found[0] <= most, "{name}: {found:?}");
+                state.set_on(0, false);
+                let off = apply(&rig, &mut state, &pose, &goals, DT);
+                let found = apart(&matched, &off);
+                assert!(found[0] < 1e-5 && found[1] < 2e-5, "{name}: off, {found:?}");
+                let mut last = off;
+                for frame in 1..12 {
+                    let now = apply(&rig, &mut state, &pose, &goals, DT);
+                    let step = apart(&last, &now)[1];
+                    assert!(step <= 0.15 * 3.2, "{name}: a step of {step}");
+                    if frame >= 10 {
+                        assert_eq!(bits(&now), bits(&pose), "{name}: faded");
+                    }
+                    last = now;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn keyed_transforms_of_a_matched_pose_need_no_residual() {
+    let (bind, body) = figure(1.0, 0.0, 1);
+    let rig = Rig::new(&bind, Some(&body), &RigSpec::limbs(&body)).unwrap();
+    let mut noise = Noise(8);
+    let mut goals = vec![RigGoal::new(); rig.goal_count()];
+    rig.read(&turned(&bind, &mut noise, 0.6), &HERE, &mut goals).unwrap();
+    let (mut state, mut keyed) = (rig.state(), turned(&bind, &mut noise, 0.3));
+    let (animation, before) = (keyed.clone(), state.clone());
+    let frame = RigFrame::new(DT).with_goals(&goals);
+    rig.match_pose(&mut state, &mut Workspace::new(), &mut keyed, &frame, &RigMatch::new(0.0)).unwrap();
+    assert_eq!(state, before);
+    // Only rigged joints are keyed.
+    for j in bind.skeleton().joints().filter(|j| !rig.joints().contains(j)) {
+        assert_eq!(keyed.local(j), animation.local(j));
+    }
+    (0..rig.len()).for_each(|n| state.set_on(n, false));
+    assert_eq!(bits(&apply(&rig, &mut state, &keyed, &goals, DT)), bits(&keyed));
+}
+
+/// The clip walks; an arm goes from FK to IK and back, 20 times, and follows the clip's hand while it is on.
+#[test]
+fn back_and_forth_twenty_times_without_a_jump() {
+    let (bind, body) = figure(1.0, 0.0, 13);
+    let hands = Side::BOTH.map(|side| body.arm(side).unwrap().hand);
+    let feet = Side::BOTH.map(|side| body.leg(side).foot);
+    let clip = |frame: usize| {
+        let mut pose = bind.clone();
+        for (n, j) in bind.skeleton().joints().enumerate() {
+            let axis = Vec3::new((n as f32).sin(), (2.0 * n as f32).cos(), 0.4).normalize();
+            pose.turn(j, math::axis_angle(axis, 0.3 + 0.4 * (0.11 * frame as f32 + n as f32).sin()));
+        }
+        pose.update();
+        pose
+    };
+    let rig = Rig::new(&bind, Some(&body), &RigSpec::limbs(&body)).unwrap();
+    let (mut state, mut workspace) = (rig.state(), Workspace::new());
+    let mut goals = vec![RigGoal::new(); rig.goal_count()];
+    (0..rig.len()).for_each(|n| state.set_on(n, false));
+    let (mut on, mut switches, mut differs) = (false, 0, 0.0f64);
+    for frame in 0..=40 * 7 {
+        let pose = clip(frame);
+        if on {
+            rig.read(&pose, &HERE, &mut goals).unwrap();
+        }
+        if frame % 7 == 0 && frame > 0 {
+            // The frame as it would be without the switch, and with it.
+            let before = apply(&rig, &mut state.clone(), &pose, &goals, DT);
+            let to = RigMatch::new(0.15);
+            let mut matched = pose.clone();
+            if on {
+                let frame = RigFrame::new(DT).with_goals(&goals);
+                rig.match_pose(&mut state, &mut workspace, &mut matched, &frame, &to).unwrap();
+            } else {
+                rig.match_goals(
+                    &mut state,
+                    &mut workspace,
+                    &mut matched,
+                    &RigFrame::new(DT),
+                    &mut goals,
+                    &to,
+                )
+                .unwrap();
+            }
+            on = !on;
+            switches += 1;
+            (0..rig.len()).for_each(|n| state.set_on(n, on));
+            let after = apply(&rig, &mut state.clone(), &pose, &goals, DT);
+            let jump = apart(&before, &after);
+            assert!(jump[1].to_degrees() < 0.1 && jump[0] < 1e-3, "switch {switches}: {jump:?}");
+        }
+        let shown = apply(&rig, &mut state, &pose, &goals, DT);
+        differs = differs.max(apart(&pose, &shown)[1]);
+        for j in hands.into_iter().chain(feet) {
+            let off = place(&pose, j).0.distance(place(&shown, j).0);
+            assert!(off < 1e-4, "frame {frame}: {} is {off} m off", bind.skeleton().name(j));
+        }
+    }
+    assert_eq!(switches, 40);
+    assert!(differs > 0.2, "the limbs never rolled otherwise than the clip's: {differs}");
+}
+
+#[test]
+fn limits_hold_beside_residuals() {
+    let (free, body) = figure(1.0, 0.0, 17);
+    let mut skeleton = free.skeleton().as_ref().clone();
+    HumanLimits::of(&free, &body).apply(&mut skeleton).unwrap();
+    let bind = Pose::rest(&Arc::new(skeleton));
+    let skeleton = bind.skeleton().clone();
+    let rig = Rig::new(&bind, Some(&body), &RigSpec::limbs(&body)).unwrap();
+    let mut noise = Noise(31);
+    let within = |noise: &mut Noise| {
+        let mut pose = turned(&bind, noise, 1.2);
+        for j in skeleton.joints() {
+            pose.set_rotation(j, skeleton.limits(j).clamp(pose.local(j).rotation));
+        }
+        pose.update();
+        pose
+    };
+    let (mut turns, mut refused) = (0.0f32, 0.0f32);
+    for trial in 0..100 {
+        let (mut state, mut workspace) = (rig.state(), Workspace::new());
+        let mut goals = vec![RigGoal::new(); rig.goal_count()];
+        let mut from = within(&mut noise);
+        let to = within(&mut noise);
+        let matching = RigMatch::new(0.5);
+        if trial % 2 == 0 {
+            rig.match_goals(&mut state, &mut workspace, &mut from, &RigFrame::new(DT), &mut goals, &matching)
+                .unwrap();
+            let found = apart(&from, &apply(&rig, &mut state.clone(), &from, &goals, DT));
+            assert!(found[1] < 1e-3, "{found:?}");
+        } else {
+            rig.read(&to, &HERE, &mut goals).unwrap();
+            let frame = RigFrame::new(DT).with_goals(&goals);
+            rig.match_pose(&mut state, &mut workspace, &mut from.clone(), &frame, &matching).unwrap();
+            (0..rig.len()).for_each(|n| state.set_on(n, false));
+        }
+        for frame in 0..20 {
+            // The animation moves on, within its limits, to elsewhere.
+            let mut pose = from.clone();
+            pose.blend(&to, frame as f32 / 20.0).unwrap();
+            pose.update();
+            let given = RigFrame::new(DT).with_goals(&goals);
+            let report = rig.apply(&mut state, &mut workspace, &mut pose, &given).unwrap();
+            for handle in report.handles {
+                turns = turns.max(handle.residual_turn);
+                refused = refused.max(handle.residual_refused);
+            }
+            for j in skeleton.joints() {
+                let excess = skeleton.limit_excess(j, pose.local(j).rotation);
+                assert!(excess <= 1e-5, "trial {trial}: `{}` by {excess}", skeleton.name(j));
+            }
+        }
+    }
+    assert!(turns > 0.5 && refused > 0.05, "{turns} {refused}");
+}
+
+#[test]
+fn durations_of_0_and_infinity_resets_and_single_handles() {
+    let (bind, body) = figure(1.0, 0.0, 19);
+    let rig = Rig::new(&bind, Some(&body), &RigSpec::limbs(&body)).unwrap();
+    let mut noise = Noise(41);
+    let (pose, mut workspace) = (turned(&bind, &mut noise, 0.8), Workspace::new());
+    let mut matched = |to: RigMatch| {
+        let (mut state, mut goals) = (rig.state(), vec![RigGoal::new(); rig.goal_count()]);
+        rig.match_goals(&mut state, &mut workspace, &mut pose.clone(), &RigFrame::new(DT), &mut goals, &to)
+            .unwrap();
+        (state, goals)
+    };
+    let (mut none, goals) = matched(RigMatch::new(0.0));
+    let plain = apply(&rig, &mut none, &pose, &goals, DT);
+    assert_eq!(bits(&plain), bits(&apply(&rig, &mut rig.state(), &pose, &goals, DT)));
+    assert!(apart(&plain, &pose)[1] > 0.1);
+
+    let (mut always, goals) = matched(RigMatch::new(f32::INFINITY));
+    for dt in [0.0, 1e30, f32::MAX, DT] {
+        assert!(apart(&pose, &apply(&rig, &mut always, &pose, &goals, dt))[1] < 1e-4);
+    }
+    always.reset();
+    assert_eq!(bits(&apply(&rig, &mut always, &pose, &goals, DT)), bits(&plain));
+
+    let (mut one, goals) = matched(RigMatch::new(f32::INFINITY).with_handle(1));
+    let set: Vec<bool> = goals.iter().map(|g| !g.is_unset()).collect();
+    assert_eq!(set, [false, true, false, false]);
+    assert!(apart(&pose, &apply(&rig, &mut one, &pose, &goals, DT))[1] < 1e-4);
+}
+
+#[test]
+fn bad_matches_change_nothing() {
+    let (bind, body) = figure(1.0, 0.0, 0);
+    let rig = Rig::new(&bind, Some(&body), &RigSpec::limbs(&body)).unwrap();
+    let (mut state, mut workspace) = (rig.state(), Workspace::new());
+    let pose = turned(&bind, &mut Noise(2), 0.5);
+    let (other, _) = figure(1.0, 0.0, 5);
+    let mut nan = pose.clone();
+    nan.set_rotation(body.hips, Quat::from_xyzw(f32::NAN, 0.0, 0.0, 1.0));
+    nan.update();
+    let mut foreign = Rig::new(&bind, Some(&body), &RigSpec::default()).unwrap().state();
+    let good = RigMatch::new(0.1);
+    let unset = vec![RigGoal::new(); rig.goal_count()];
+    let hand = body.arm(Side::Left).unwrap().hand;
+    let moved = [vec![RigGoal::new().with_space(Space::Joint(hand))], unset[1..].to_vec()].concat();
+    let cases: [(&Pose, RigMatch, &[RigGoal], &str); 8] = [
+        (&pose, RigMatch::new(-1.0), &unset, "0 s or more"),
+        (&pose, RigMatch::new(f32::NAN), &unset, "not NaN"),
+        (&pose, good.with_handle(4), &unset, "there is no handle 4: the rig has 4"),
+        (&pose, good, &unset[1..], "3 goals were given for 4"),
+        (&other, good, &unset, "another skeleton"),
+        (&nan, good, &unset, "NaN"),
+        (&pose, good, &moved, "moves by joint"),
+        (&pose, good, &[unset.clone(), unset.clone()].concat(), "8 goals"),
+    ];
+    // A state that has something to lose.
+    let mut goals = unset.clone();
+    rig.match_goals(&mut state, &mut workspace, &mut pose.clone(), &RigFrame::new(DT), &mut goals, &good)
+        .unwrap();
+    apply(&rig, &mut state, &bind, &goals, DT);
+    let before = state.clone();
+    for (given, to, goals, said) in cases {
+        let mut own = given.clone();
+        let mut read = goals.to_vec();
+        let error = rig
+            .match_goals(&mut state, &mut workspace, &mut own, &RigFrame::new(DT), &mut read, &to)
+            .unwrap_err();
+        assert!(error.to_string().contains(said), "{error} instead of {said}");
+        assert!(state == before && bits(&own) == bits(given) && read == goals, "{said}");
+        let frame = RigFrame::new(DT).with_goals(goals);
+        match rig.match_pose(&mut state, &mut workspace, &mut own, &frame, &to) {
+            Err(error) => assert!(error.to_string().contains(said), "{error} instead of {said}"),
+            // Without goals, the handles do not look at the pose.
+            Ok(()) => assert_eq!(said, "NaN"),
+        }
+        assert!(state == before && bits(&own) == bits(given), "{said}");
+    }
+    let foreign = rig.match_goals(
+        &mut foreign,
+        &mut workspace,
+        &mut pose.clone(),
+        &RigFrame::new(DT),
+        &mut goals,
+        &good,
+    );
+    assert!(matches!(foreign, Err(RigError::OtherState { .. })));
+}

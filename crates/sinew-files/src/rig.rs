@@ -22,7 +22,8 @@
 //!
 //! # The format
 //!
-//! `rig = 1` is the version. Each `[[handle]]` is a [`HandleSpec`], in the order of solving. Lengths are in metres, angles in
+//! `rig = 1` is the version. `height` is the figure's in metres, for goals in the space of a role
+//! ([`RigSpec::height`](sinew::rig::RigSpec::height)). Each `[[handle]]` is a [`HandleSpec`], in the order of solving. Lengths are in metres, angles in
 //! radians, times in seconds. Joints are named as in the rest of the project: by name, by path (`hips/thigh.L`) or by `#index`.
 //!
 //! | setting | value | default |
@@ -31,16 +32,19 @@
 //! | `chain` | `[root, tip]`; `[joint]` for `aim` | needed |
 //! | `solver` | `auto`, `two-bone`, `follow`, `ccd`, `fabrik`, `dls`, `spline`, `look-at`, `full-body`, `aim`, `joint-space`, `foot`, `twist` | `auto` |
 //! | `from` | `pose`, `preferred`, `last` | `pose` |
-//! | `goal` | `{ node = joint, rotation = false, space = "model" }`; `space` is `"model"`, `"world"` or `{ joint = joint }` | given by the program, in model space |
-//! | `pole` | `{ node = joint }` | given by the program, or none |
+//! | `goal` | `{ node = joint, rotation = false, space = "model" }` | given by the program, in model space |
+//! | `pole` | `{ node = joint, space = "model" }` | given by the program in the goal's space, or none |
 //! | `influence`, `position_influence`, `rotation_influence` | 0 to 1; the first sets both others | 1 |
 //! | `on` | `true`, `false` | `true` |
 //! | `fade` | seconds | 0 |
 //! | `color` | `"#rrggbb"` | that of goals |
 //! | `axis` | `[x, y, z]`, in the tip's local space | the figure's front |
-//! | `effectors` | list of `{ joint, goal, weight, position_weight, rotation_weight, priority }` | needed by `full-body` and `spline` |
+//! | `effectors` | list of `{ joint, goal, pole, weight, position_weight, rotation_weight, priority }` | needed by `full-body` and `spline` |
 //! | `foot` | `{ toes, heel, ball, tip, break_angle }`; heel and ball in the ankle's local space, tip in that of the toes | a person's proportions |
 //! | `soft`, `max_turn`, `max_iterations`, `max_restarts`, `position_tolerance`, `rotation_tolerance` | see [`IterativeOptions`](sinew::solve::IterativeOptions) | its defaults |
+//!
+//! A `space` is `"model"`, `"world"`, `{ joint = joint }`, or a role of a figure whose roles are known: `"hips"`, `"head"`,
+//! `"left hand"`, `"spine 1"` and so on ([`Role::from_name`](sinew::body::Role::from_name)).
 //!
 //! The tables `[humanoid]`, `[creature]` and `[goal."name"]` are reserved, and refused for now.
 
@@ -48,7 +52,7 @@ use std::path::Path;
 
 use sinew::{
     JointId, Pose, Skeleton,
-    body::BodyRoles,
+    body::{BodyRoles, Role},
     glam::Vec3,
     ground::plant::Sole,
     rig::{
@@ -135,7 +139,10 @@ fn setting_of(fault: &HandleFault) -> &'static str {
         HandleFault::NoName | HandleFault::SameName => "name",
         HandleFault::Chain(_) => "chain",
         HandleFault::NeedsLast { .. } | HandleFault::Start { .. } => "from",
-        HandleFault::Cycle { .. } | HandleFault::Flat { .. } => "goal",
+        HandleFault::Cycle { .. }
+        | HandleFault::Flat { .. }
+        | HandleFault::NoRole(_)
+        | HandleFault::NoSuchJoint { .. } => "goal",
         HandleFault::FullBody(_) | HandleFault::Curve(_) => "effectors",
         HandleFault::NotBelow { .. } => "foot",
         HandleFault::OutOfRange { what, .. } => match *what {
@@ -220,7 +227,7 @@ impl Reader<'_> {
                 return Err(self.line(key.span().start.min(value.span().start), what));
             }
         }
-        self.only(&all, &["rig", "handle"])?;
+        self.only(&all, &["rig", "height", "handle"])?;
         match all.get("rig") {
             None => return Err(self.line(0, "it must begin with its version, `rig = 1`")),
             Some(version) if !matches!(version.get_ref(), DeValue::Integer(i) if i.as_str() == "1") => {
@@ -230,12 +237,18 @@ impl Reader<'_> {
             }
             Some(_) => {}
         }
-        let Some(handles) = all.get("handle") else { return Ok((RigSpec::default(), Vec::new())) };
+        let (mut spec, mut lines) = (RigSpec::default(), Vec::new());
+        if let Some(value) = all.get("height") {
+            spec.height = match self.number(value, "`height`")? {
+                height if height > 0.0 => Some(height),
+                other => return Err(self.at(value, format!("`height` must be above 0 m, not {other}"))),
+            };
+        }
+        let Some(handles) = all.get("handle") else { return Ok((spec, lines)) };
         let handles = self.list(handles, "`handle`", "`[[handle]]` tables")?;
         if let Some(first) = handles.get(MAX_HANDLES) {
             return Err(self.at(first, format!("a rig has at most {MAX_HANDLES} handles")));
         }
-        let (mut spec, mut lines) = (RigSpec::default(), Vec::new());
         for handle in handles {
             let table = self.table(handle, "a handle")?;
             let settings = table.entries.iter().map(|(k, _)| (k.get_ref().to_string(), k.span().start));
@@ -285,8 +298,9 @@ impl Reader<'_> {
         }
         if let Some(value) = table.get("pole") {
             let pole = self.table(value, "a pole")?;
-            self.only(&pole, &["node"])?;
+            self.only(&pole, &["node", "space"])?;
             spec.pole = pole.get("node").map(|j| self.joint(j)).transpose()?;
+            spec.goal.pole_space = pole.get("space").map(|s| self.space(s)).transpose()?;
         }
         if let Some(value) = table.get("influence") {
             spec.position_influence = self.within(value, "influence", 0.0, 1.0)?;
@@ -338,31 +352,49 @@ impl Reader<'_> {
             goal.follows_rotation = self.boolean(value, "`rotation` of a goal")?;
         }
         if let Some(value) = table.get("space") {
-            goal.space = match value.get_ref() {
-                DeValue::Table(_) => {
-                    let space = self.table(value, "a space")?;
-                    self.only(&space, &["joint"])?;
-                    let Some(joint) = space.get("joint") else {
-                        return Err(self.at(value, "a space needs `joint`"));
-                    };
-                    Space::Joint(self.joint(joint)?)
-                }
-                _ => self.choice(value, "space", &[Space::Model, Space::World], |space| match space {
-                    Space::Model => "model",
-                    _ => "world",
-                })?,
-            };
+            goal.space = self.space(value)?;
         }
         Ok(goal)
     }
 
+    fn space(&self, value: &Value) -> Result<Space, FileError> {
+        if let DeValue::Table(_) = value.get_ref() {
+            let space = self.table(value, "a space")?;
+            self.only(&space, &["joint"])?;
+            let Some(joint) = space.get("joint") else {
+                return Err(self.at(value, "a space needs `joint`"));
+            };
+            return Ok(Space::Joint(self.joint(joint)?));
+        }
+        let given = self.string(value, "the space")?;
+        match given {
+            "model" => return Ok(Space::Model),
+            "world" => return Ok(Space::World),
+            _ => {}
+        }
+        Role::from_name(given).map(Space::Role).ok_or_else(|| {
+            let roles: Vec<String> =
+                Role::FIXED.into_iter().chain([Role::Spine(0)]).map(|role| role.to_string()).collect();
+            let near =
+                suggestion(given, ["model", "world"].into_iter().chain(roles.iter().map(String::as_str)));
+            self.at(value, format!("there is no space `{}`; {near}", shorten(given)))
+        })
+    }
+
     fn effector(&self, value: &Value) -> Result<EffectorSpec, FileError> {
         let table = self.table(value, "an effector")?;
-        self.only(&table, &["joint", "goal", "weight", "position_weight", "rotation_weight", "priority"])?;
+        const EFFECTOR: [&str; 7] =
+            ["joint", "goal", "pole", "weight", "position_weight", "rotation_weight", "priority"];
+        self.only(&table, &EFFECTOR)?;
         let Some(joint) = table.get("joint") else { return Err(self.at(value, "an effector needs `joint`")) };
         let mut effector = EffectorSpec::new(self.joint(joint)?);
         if let Some(value) = table.get("goal") {
             effector.goal = self.goal(value)?;
+        }
+        if let Some(value) = table.get("pole") {
+            let pole = self.table(value, "a pole of an effector")?;
+            self.only(&pole, &["space"])?;
+            effector.goal.pole_space = pole.get("space").map(|s| self.space(s)).transpose()?;
         }
         if let Some(value) = table.get("weight") {
             effector.weights = [self.within(value, "weight", 0.0, 1e6)?; 2];

@@ -8,6 +8,7 @@ use std::{path::Path, sync::Arc};
 use dice::Dice;
 use sinew::{
     Goal, JointTransform, Pose, Skeleton, Workspace,
+    body::BodyRoles,
     glam::Vec3,
     joint::{Dof, Joint},
     rig::{HandleSolver, Rig, RigFrame, RigGoal, Space, StartFrom},
@@ -44,7 +45,7 @@ solver = "two-bone"
 from = "preferred"
 chain = ["upperarm.l", "wrist.l"]
 goal = { node = "handIK.l" }
-pole = { node = "elbowIK.l" }
+pole = { node = "elbowIK.l", space = { joint = "elbowIK.l" } }
 
 [[handle]]
 name = "right arm"
@@ -91,6 +92,8 @@ fn a_file_becomes_the_rig_that_it_says() {
     );
     assert_eq!((right.solver, Some(right.tip)), (HandleSolver::Auto, joint("wrist.r")));
     assert_eq!(right.goal.space, Space::Joint(joint("root").unwrap()));
+    assert_eq!(left.goal.pole_space, Some(Space::Joint(joint("elbowIK.l").unwrap())));
+    assert_eq!((right.goal.pole_space, spec.height), (None, None));
     assert_eq!(
         (right.position_influence, right.rotation_influence, right.fade, right.on),
         (0.5, 1.0, 0.25, false)
@@ -109,6 +112,37 @@ fn a_file_becomes_the_rig_that_it_says() {
     let (mut state, frame) = (rig.state(), RigFrame::new(0.1).with_goals(&goals));
     rig.apply(&mut state, &mut Workspace::new(), &mut pose, &frame).unwrap();
     assert!(pose.position(wrist).distance(to) < 1e-3);
+}
+
+#[test]
+fn goals_of_a_file_are_in_the_space_of_a_role() {
+    let model = sinew_files::sample::mannequin().unwrap();
+    let bind = model.bind_pose();
+    let body = BodyRoles::find(&bind, &model.declared_roles).unwrap();
+    let text = r#"rig = 1
+height = 0.9
+[[handle]]
+name = "left leg"
+solver = "two-bone"
+chain = ["thigh.L", "foot.L"]
+goal = { space = "hips" }
+pole = { space = "right foot" }
+"#;
+    let read = |body| rig::read(text, Path::new("a.toml"), &bind, body);
+    let rig = read(Some(&body)).unwrap();
+    let (mut state, mut pose) = (rig.state(), bind.clone());
+    let goals = [RigGoal::from(Goal::position(Vec3::new(0.1, -0.7, 0.5)))];
+    let frame = RigFrame::new(0.1).with_goals(&goals);
+    let report = rig.apply(&mut state, &mut Workspace::new(), &mut pose, &frame).unwrap();
+    assert!(report.handles[0].report.reached());
+    // A figure of 0.9 m has lengths of half a metre. The mannequin faces +Z.
+    let wanted = bind.position(body.hips) + 0.5 * Vec3::new(0.1, -0.7, 0.5);
+    assert!(pose.position(body.leg(sinew::body::Side::Left).foot).distance(wanted) < 1e-5);
+    let error = read(None).err().unwrap().to_string();
+    assert_eq!(
+        error,
+        "a.toml:7: handle `left leg`: the figure has no hips that a goal could be in the space of"
+    );
 }
 
 #[test]
@@ -184,6 +218,29 @@ fn what_is_wrong_is_said_with_its_line_and_what_is_meant() {
         ),
         ("{ node = \"handIK.l\" }", "\"handIK.l\"", 8, "a goal must be a table, not `handIK.l`"),
         ("{ joint = \"root\" }", "\"wrld\"", 14, "there is no space `wrld`; did you mean `world`?"),
+        (
+            "{ joint = \"root\" }",
+            "\"left hnd\"",
+            14,
+            "there is no space `left hnd`; did you mean `left hand`",
+        ),
+        ("{ joint = \"root\" }", "\"spine 0\"", 14, "there is no space `spine 0`; did you mean `spine 1`"),
+        (
+            "{ joint = \"root\" }",
+            "\"head\"",
+            14,
+            "the figure has no head that a goal could be in the space of",
+        ),
+        ("{ joint = \"root\" }", "{ joint = \"wrist.r\" }", 14, "which handle `right arm` moves by joint"),
+        (
+            "{ joint = \"root\" }",
+            "{ role = \"head\" }",
+            14,
+            "a space has no setting `role`; there is `joint`",
+        ),
+        ("{ joint = \"elbowIK.l\" }", "\"modle\"", 9, "there is no space `modle`; did you mean `model`?"),
+        ("rig = 1", "rig = 1\nheight = 0", 2, "`height` must be above 0 m, not 0"),
+        ("rig = 1", "rig = 1\nheight = \"tall\"", 2, "`height` must be a finite number, not `tall`"),
         ("\"right arm\"", "\"left arm\"", 12, "handle `left arm`: another handle has this name"),
         ("name = \"right arm\"\n", "", 11, "a handle needs `name`"),
         ("influence = 0.5", "influence = 1.5", 15, "`influence` must be 0 to 1, not 1.5"),

@@ -140,12 +140,13 @@ fn spaces_that_cannot_be_are_refused_by_name() {
     let (bind, body) = figure(1.0, 0.0, 0);
     let left = arm(&body, Side::Left);
     let hand = body.arm(Side::Left).unwrap().hand;
-    let rig = |spec: HandleSpec, body: Option<&BodyRoles>| Rig::new(&bind, body, &RigSpec::new(vec![spec]));
     let with = |space| {
         let goal = GoalSpec { space, ..GoalSpec::default() };
         HandleSpec { goal, ..left.clone() }
     };
-    let refused = |spec: HandleSpec, body: Option<&BodyRoles>| rig(spec, body).err().unwrap().to_string();
+    let refused = |spec: HandleSpec, body: Option<&BodyRoles>| {
+        Rig::new(&bind, body, &RigSpec::new(vec![spec])).err().unwrap().to_string()
+    };
     assert_eq!(
         refused(with(Space::Role(Role::Head)), None),
         "handle `left arm`: the figure has no head that a goal could be in the space of"

@@ -78,6 +78,46 @@ pub enum Role {
     Toes(Side),
 }
 
+impl Role {
+    /// Every role but those of the spine.
+    pub const FIXED: [Self; 21] = {
+        use Side::{Left as L, Right as R};
+        [
+            Self::Hips,
+            Self::Neck,
+            Self::Head,
+            Self::Eye(L),
+            Self::Eye(R),
+            Self::Clavicle(L),
+            Self::Clavicle(R),
+            Self::UpperArm(L),
+            Self::UpperArm(R),
+            Self::Forearm(L),
+            Self::Forearm(R),
+            Self::Hand(L),
+            Self::Hand(R),
+            Self::Thigh(L),
+            Self::Thigh(R),
+            Self::Shin(L),
+            Self::Shin(R),
+            Self::Foot(L),
+            Self::Foot(R),
+            Self::Toes(L),
+            Self::Toes(R),
+        ]
+    };
+
+    /// The role with this name, as it is displayed: `hips`, `left upper arm`, `spine 1` (the lowest joint of the spine).
+    pub fn from_name(name: &str) -> Option<Self> {
+        let is = |role: &Self| alloc::format!("{role}") == name;
+        let spine = || {
+            let index: usize = name.strip_prefix("spine ")?.parse().ok()?;
+            Some(Self::Spine(index.checked_sub(1)?)).filter(is)
+        };
+        Self::FIXED.into_iter().find(is).or_else(spine)
+    }
+}
+
 impl fmt::Display for Role {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (side, part) = match self {
@@ -193,6 +233,19 @@ pub(super) fn label(skeleton: &Skeleton, joint: JointId) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn roles_are_found_by_the_names_that_they_show() {
+        let spine = [0, 1, 11].map(Role::Spine);
+        for role in Role::FIXED.into_iter().chain(spine) {
+            assert_eq!(Role::from_name(&alloc::format!("{role}")), Some(role));
+        }
+        for name in
+            ["", "Hips", "hand", "left", "spine", "spine 0", "spine 01", "spine +1", "spine 1 ", "left  hand"]
+        {
+            assert_eq!(Role::from_name(name), None, "{name}");
+        }
+    }
 
     #[test]
     fn errors_read_as_sentences() {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use sinew::{
     ChainError, Goal, JointId, JointTransform, Pole, Pose, Skeleton, SolveError,
-    glam::{Quat, Vec3},
+    glam::{DVec3, Quat, Vec3},
     math,
     solve::{LimbOptions, TwoBone},
 };
@@ -62,6 +62,38 @@ fn a_stretched_leg_meets_its_goal_and_keeps_its_offsets() {
                     assert!([thigh, shin].contains(&j) || a.rotation == b.rotation);
                 }
             }
+        }
+    }
+}
+
+/// A swivel turns the plane that the limb has without one: once, however often its turns are repeated.
+#[test]
+fn a_stretched_leg_swivels_once() {
+    for scale in [Vec3::new(1.0, 1.0004, 1.0), Vec3::new(1.0, 1.07, 1.0), Vec3::new(0.95, 1.1, 0.95)] {
+        // The plane changes as bones change their lengths: by up to a fifth of their stretch.
+        let most = 0.2 * f64::from(scale.max_element() - scale.min_element()) + 1e-3;
+        let (limb, rest, [_, thigh, shin, foot]) = leg(scale);
+        for (n, goal) in goals().enumerate() {
+            let swivel = 0.3 + 0.02 * (n % 100) as f32;
+            let bend = |goal: Goal| {
+                let mut pose = rest.clone();
+                limb.solve(&mut pose, &goal, &LimbOptions::new()).unwrap();
+                [thigh, shin, foot].map(|j| DVec3::from_array(judge::position(&pose, j)))
+            };
+            let (without, with) =
+                (bend(Goal::position(goal)), bend(Goal::position(goal).with_swivel(swivel)));
+            let axis = (goal.as_dvec3() - without[0]).normalize();
+            let across = |at: [DVec3; 3]| {
+                let bend = at[1] - at[0];
+                bend - axis * bend.dot(axis)
+            };
+            let [a, b] = [without, with].map(across);
+            if a.length().min(b.length()) < 0.05 {
+                continue;
+            }
+            let angle = axis.dot(a.cross(b)).atan2(a.dot(b));
+            let off = (angle - f64::from(swivel)).abs();
+            assert!(off < most, "{scale} {goal}: swivelled by {angle} instead of {swivel}");
         }
     }
 }

@@ -589,6 +589,10 @@ impl TwoBone {
         before: [Quat; 2],
     ) -> bool {
         let (root, middle) = (self.chain.root(), self.middle);
+        // The first turns have swivelled the plane that is kept; a pole is met again by each pass.
+        let swivel = if task.goal.pole == Pole::Keep { 0.0 } else { task.goal.swivel };
+        let goal = &Goal { swivel, ..*task.goal };
+        let task = &Task { goal, ..*task };
         let length = |at: &LimbPoints| distance(at.middle, at.root) + distance(at.tip, at.middle);
         // The position within the initial limb's soft zone.
         let place = softened(task.to, start.root, length(start), task.options.soft, 1.0);

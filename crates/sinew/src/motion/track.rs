@@ -216,6 +216,15 @@ impl<T: TrackValue> Track<T> {
         self.interpolation
     }
 
+    /// The track of those of its keys, by their indices. At least one must be.
+    pub(super) fn keep(self, is_kept: impl Fn(usize) -> bool) -> Self {
+        let per_key = self.values.len() / self.times.len();
+        let kept = |(k, part): (usize, T)| is_kept(k / per_key).then_some(part);
+        let values = self.values.into_iter().enumerate().filter_map(kept).collect();
+        let times = self.times.into_iter().enumerate().filter_map(|(k, t)| is_kept(k).then_some(t));
+        Self { times: times.collect(), values, interpolation: self.interpolation }
+    }
+
     /// The value of a key, without its tangents.
     fn key(&self, i: usize) -> T {
         if self.interpolation == Interpolation::Cubic { self.values[3 * i + 1] } else { self.values[i] }
@@ -234,7 +243,7 @@ impl<T: TrackValue> Track<T> {
         let found = (cursor.key..cursor.key.saturating_add(2)).find(|&i| self.is_after(i, time));
         let Some(i) = found.or_else(|| self.search(time)) else { return self.key(0) };
         cursor.key = i;
-        self.after(cursor, i, time)
+        self.between(cursor, i, i + 1, time)
     }
 
     /// Whether key `i` is the last at or before `time`.
@@ -250,21 +259,21 @@ impl<T: TrackValue> Track<T> {
         self.times.partition_point(|&t| t <= time).checked_sub(1)
     }
 
-    /// The value at a time after key `i` and before the next.
+    /// The value at or after key `i` and before key `j`, without the keys between the two. There may be no key `j`.
     #[inline]
-    fn after(&self, cursor: &mut TrackCursor, i: usize, time: f32) -> T {
+    pub(super) fn between(&self, cursor: &mut TrackCursor, i: usize, j: usize, time: f32) -> T {
         // At its time a key has its own bits: interpolation would round them.
         let at_key = time == self.times[i];
-        if at_key || self.interpolation == Interpolation::Step || i + 1 == self.times.len() {
+        if at_key || self.interpolation == Interpolation::Step || j >= self.times.len() {
             return self.key(i);
         }
-        let d = self.times[i + 1] - self.times[i];
+        let d = self.times[j] - self.times[i];
         let t = (time - self.times[i]) / d;
         if self.interpolation == Interpolation::Linear {
-            return T::linear_from(cursor, self.values[i], self.values[i + 1], t);
+            return T::linear_from(cursor, self.values[i], self.values[j], t);
         }
         let (t2, t3) = (t * t, t * t * t);
-        let (a, b) = (&self.values[3 * i..3 * i + 3], &self.values[3 * i + 3..3 * i + 6]);
+        let (a, b) = (&self.values[3 * i..3 * i + 3], &self.values[3 * j..3 * j + 3]);
         T::weighted(
             [a[1], a[2], b[1], b[0]],
             [2.0 * t3 - 3.0 * t2 + 1.0, d * (t3 - 2.0 * t2 + t), 3.0 * t2 - 2.0 * t3, d * (t3 - t2)],

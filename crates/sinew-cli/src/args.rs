@@ -1,5 +1,6 @@
 //! Arguments of the command line and their help texts. Nothing here knows the subcommands' implementations.
 
+mod bake;
 mod contacts;
 mod draw;
 mod figure;
@@ -11,6 +12,7 @@ mod values;
 
 use clap::{Parser, Subcommand};
 
+pub use bake::BakeArgs;
 pub use contacts::ContactSource;
 pub use draw::DrawArgs;
 pub use figure::{BodyArgs, MemoryArgs, UnitArgs, Up};
@@ -34,6 +36,7 @@ Examples:
   sinew plant                  the built-in character on the built-in stairs: planted.glb, planted.png
   sinew info knight.glb        joints, clips, and the joint of each body part
   sinew plant knight.glb --clip Walking_A --ground level.glb -o out.glb
+  sinew bake knight.glb --rig knight.toml --clip Walking_A -o baked.glb
   sinew draw knight.glb --clip Walking_A --time 0.4 -o knight.png
   sinew solve arm.urdf --chain base..tool --to 0.4,0.1,0.3 --rotation 0,1,0,0
   sinew reach arm.urdf --chain base..tool -o reach.png
@@ -50,6 +53,10 @@ pub enum Command {
     /// Without MODEL, the built-in character walks up the built-in stairs, and planted.glb and planted.png are written.
     /// The output holds the whole input, the planted clip as `NAME (planted)`, and the ground as a mesh named `ground`.
     Plant(Box<PlantArgs>),
+    /// Play a clip through a rig's handles and write the model with the result added as a clip.
+    ///
+    /// The output holds the whole input, and the baked clip as `NAME (baked)`.
+    Bake(Box<BakeArgs>),
     /// Draw a model in its rest pose, at a time of a clip, or before and after a solve.
     Draw(DrawArgs),
     /// Solve a chain or a whole figure for one goal or for a file of goals.

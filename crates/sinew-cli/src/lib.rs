@@ -2,6 +2,7 @@
 //! process (`lab/fuzz`).
 
 mod args;
+mod bake;
 mod draw;
 mod failure;
 mod info;
@@ -66,6 +67,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Info(args) => info::run(&args),
         Command::Draw(args) => draw::run(&args),
         Command::Plant(args) => plant::run(&args),
+        Command::Bake(args) => bake::run(&args),
         Command::Solve(args) => solve::run(&args),
         Command::Reach(args) => reach::run(&args),
         Command::Completions { shell } => {

@@ -84,6 +84,32 @@ fn index(text: &str) -> Option<usize> {
     text.strip_prefix('#')?.parse().ok()
 }
 
+/// The clip of this name; without a name, the model's only clip, or the only one with `walk` in its name. `doing` says what
+/// it is for.
+pub fn clip_or_only<'a>(model: &'a Model, wanted: Option<&str>, doing: &str) -> Result<&'a Clip, Failure> {
+    if let Some(wanted) = wanted {
+        return clip(model, wanted);
+    }
+    if let [only] = model.clips.as_slice() {
+        return Ok(only);
+    }
+    if model.clips.is_empty() {
+        let why = model.problems.first().map(|p| format!(": {p}")).unwrap_or_default();
+        return Err(Failure::Work(format!("{} has no clip to {doing}{why}", model.name)));
+    }
+    let walks: Vec<_> = model.clips.iter().filter(|c| c.name().to_lowercase().contains("walk")).collect();
+    if let [walk] = walks.as_slice() {
+        return Ok(walk);
+    }
+    let names: Vec<_> = model.clips.iter().map(|c| shorten(&shown(c.name()))).collect();
+    Err(Failure::Work(format!(
+        "{} has {} clips; --clip NAME selects one: {}",
+        model.name,
+        names.len(),
+        or_list(&names)
+    )))
+}
+
 /// Finds a clip by name or `#index`. Names come first.
 pub fn clip<'a>(model: &'a Model, wanted: &str) -> Result<&'a Clip, Failure> {
     let found: Vec<(usize, &Clip)> =

@@ -6,7 +6,7 @@ use sinew::{
     JointId, Pose,
     body::{BodyRoles, RoleError, RoleHints},
 };
-use sinew_files::{Model, SkinVertex, Source};
+use sinew_files::{Model, SkinVertex, Source, build, gltf::Document};
 
 use crate::{
     args::{BodyArgs, UnitArgs},
@@ -22,6 +22,17 @@ pub fn is_urdf(path: &Path) -> bool {
 /// Reads a model with the units and axes of the command line.
 pub fn read(path: &Path, units: &UnitArgs) -> Result<Model, Failure> {
     Ok(Model::read(path, &units.options(path)?)?)
+}
+
+/// A document with a built figure as its mesh, for a model from a BVH, which has no mesh.
+pub fn document(model: &Model) -> Result<Document, Failure> {
+    let mesh = build::figure(&model.skeleton);
+    build::document(&model.name, &model.skeleton, &mesh, &model.clips).map_err(Failure::work)
+}
+
+/// The error for an output in a format that cannot be written from the input's.
+pub fn not_from_bvh(out: &Path) -> Failure {
+    Failure::Usage(format!("{}: a BVH can only be written from a BVH; write .glb or .gltf", out.display()))
 }
 
 /// The body's roles, with the joints that the command line gives. The outer error is a joint that does not exist.

@@ -26,6 +26,24 @@ pub fn real(path: &Path) -> PathBuf {
     fs::canonicalize(folder).unwrap_or_else(|_| folder.into()).join(target.file_name().unwrap_or_default())
 }
 
+/// The ending of a path in lower case, without the dot.
+pub fn ending(path: &Path) -> String {
+    path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default()
+}
+
+/// Returns an error if an output's folder does not exist, or the output is a folder, before the work is done.
+pub fn check_folder(path: &Path) -> Result<(), Failure> {
+    let file = real(path);
+    let folder = folder_of(&file);
+    if !folder.is_dir() {
+        return Err(Failure::Work(format!("{}: there is no folder {}", path.display(), folder.display())));
+    }
+    if path.is_dir() {
+        return Err(Failure::Work(format!("{}: the output is a folder", path.display())));
+    }
+    Ok(())
+}
+
 /// The error for an output that would overwrite an input.
 pub fn lost(path: &Path) -> Failure {
     Failure::Usage(format!("{} is an input, which the output would overwrite", path.display()))

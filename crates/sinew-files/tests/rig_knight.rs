@@ -3,16 +3,15 @@
 mod real;
 
 use sinew::{
-    Pose, Workspace,
+    JointId, Pose, Workspace,
+    motion::{Clip, JointTracks},
     rig::{GoalSpec, HandleSolver, HandleSpec, Rig, RigFrame, RigSpec, StartFrom},
 };
 use sinew_files::{Model, ReadOptions};
 
-/// Largest angle from the file's, in degrees, at keys within 99.9 % of the reach; largest distance of an end, in metres; and
-/// the number of limbs that were judged.
-fn judge(model: &Model, body: Option<&sinew::body::BodyRoles>) -> (f32, f32, usize) {
+/// The joints of each limb with its controls: root, middle and tip, goal and pole; and a rig that follows them.
+fn limbs(model: &Model, body: Option<&sinew::body::BodyRoles>) -> (Vec<[JointId; 5]>, Rig) {
     let skeleton = &model.skeleton;
-    let bind = model.bind_pose();
     let joint = |name: &str| skeleton.find(name).unwrap();
     let mut limbs = Vec::new();
     for side in ["l", "r"] {
@@ -23,7 +22,7 @@ fn judge(model: &Model, body: Option<&sinew::body::BodyRoles>) -> (f32, f32, usi
             ["upperleg", "lowerleg", "foot", "heelIK", "kneeIK"].map(|n| joint(&format!("{n}.{side}"))),
         );
     }
-    let handle = |limb: &[sinew::JointId; 5]| HandleSpec {
+    let handle = |limb: &[JointId; 5]| HandleSpec {
         solver: HandleSolver::TwoBone,
         from: StartFrom::Preferred,
         goal: GoalSpec { node: Some(limb[3]), ..GoalSpec::default() },
@@ -31,7 +30,15 @@ fn judge(model: &Model, body: Option<&sinew::body::BodyRoles>) -> (f32, f32, usi
         ..HandleSpec::new(skeleton.name(limb[0]), limb[0], limb[2])
     };
     let spec = RigSpec::new(limbs.iter().map(handle).collect());
-    let rig = Rig::new(&bind, body, &spec).unwrap();
+    let rig = Rig::new(&model.bind_pose(), body, &spec).unwrap();
+    (limbs, rig)
+}
+
+/// Largest angle from the file's, in degrees, at keys within 99.9 % of the reach; largest distance of an end, in metres; and
+/// the number of limbs that were judged.
+fn judge(model: &Model, body: Option<&sinew::body::BodyRoles>) -> (f32, f32, usize) {
+    let skeleton = &model.skeleton;
+    let (limbs, rig) = limbs(model, body);
     let (mut state, mut workspace) = (rig.state(), Workspace::new());
     let (mut pose, mut worst, mut end, mut count) = (Pose::rest(skeleton), 0.0f32, 0.0f32, 0);
     for clip in &model.clips {
@@ -77,4 +84,46 @@ fn controls_of_a_file_give_its_limbs() {
         assert!(count > 10_000, "{count} limbs");
         assert!(degrees < 0.1 && metres < 2e-4, "{degrees} degrees, {metres} m");
     }
+}
+
+#[test]
+#[ignore = "needs SINEW_DATA"]
+fn a_clip_without_its_limbs_is_baked_from_its_controls() {
+    let model = Model::read(&real::data("gltf/KayKit_Knight.glb"), &ReadOptions::default()).unwrap();
+    let (skeleton, rest) = (&model.skeleton, Pose::rest(&model.skeleton));
+    let walk = model.clips.iter().find(|c| c.name() == "Walking_A").unwrap();
+    let (limbs, rig) = limbs(&model, None);
+    let is_turned = |joint: JointId| limbs.iter().any(|limb| limb[..2].contains(&joint));
+    let drop = |own: &JointTracks| match is_turned(own.joint) {
+        true => JointTracks { rotation: None, ..own.clone() },
+        false => own.clone(),
+    };
+    let without = Clip::new("walk", skeleton, walk.tracks().iter().map(drop).collect()).unwrap();
+    let baked = rig.bake(&rest, &without, |_, _, _| ()).unwrap();
+    assert_eq!(baked.name(), "walk (baked)");
+    // What the rig leaves alone keeps its tracks.
+    for own in without.tracks().iter().filter(|t| !is_turned(t.joint)) {
+        assert!(baked.tracks().contains(own), "{}", skeleton.name(own.joint));
+    }
+    let reduced = baked.reduced(&rest, |_, _| 0.001).unwrap();
+    let (mut file, mut pose, mut judged) = (rest.clone(), rest.clone(), 0);
+    for key in walk.key_times() {
+        walk.sample(key, &mut file);
+        file.update();
+        for (clip, metres) in [(&baked, 2e-4), (&reduced, 1.2e-3)] {
+            clip.sample(key, &mut pose);
+            pose.update();
+            for limb in &limbs {
+                let [root, middle, tip, goal, _] = limb.map(|j| file.position(j));
+                if goal.distance(root) > 0.999 * (root.distance(middle) + middle.distance(tip)) {
+                    continue;
+                }
+                let off = limb[..3].iter().map(|&j| pose.position(j).distance(file.position(j)));
+                let off = off.fold(0.0, f32::max);
+                assert!(off < metres, "{}: {off} m at {key} s", skeleton.name(limb[0]));
+                judged += 1;
+            }
+        }
+    }
+    assert!(judged > 200, "{judged}");
 }

@@ -18,14 +18,14 @@ use sinew::{
     ground::plant::{ClipOptions, Figure, PlantError, PlantOptions, Stride},
     motion::Clip,
 };
-use sinew_files::{Model, Source, build, gltf::Document, sample, shorten, write_whole};
+use sinew_files::{Model, Source, sample, write_whole};
 
 use crate::{
     args::PlantArgs,
     failure::Failure,
     lookup,
     model::{self, body},
-    outputs::{folder_of, is_dash, lost, real},
+    outputs::{check_folder, ending, is_dash, lost, real},
     picture::save::save,
 };
 
@@ -41,7 +41,7 @@ pub fn run(args: &PlantArgs) -> Result<(), Failure> {
     let out = args.out();
     let level = Level::parse(&args.ground);
     check_outputs(args, &model, &level)?;
-    let clip = choose_clip(&model, args.clip.as_deref())?;
+    let clip = lookup::clip_or_only(&model, args.clip.as_deref(), "plant")?;
     let memory = args.units.memory.bytes();
     let contacts = args.contacts.as_ref().map(|c| contacts::read(c, &model, clip, memory)).transpose()?;
     let bind = model.bind_pose();
@@ -145,10 +145,7 @@ fn check_lengths(args: &PlantArgs, leg: f32) -> Result<(), Failure> {
 fn check_outputs(args: &PlantArgs, model: &Model, level: &Level) -> Result<(), Failure> {
     let out = args.out();
     if ending(&out) == "bvh" && matches!(model.source, Source::Gltf(_)) {
-        return Err(Failure::Usage(format!(
-            "{}: a BVH can only be written from a BVH; write .glb or .gltf",
-            out.display()
-        )));
+        return Err(model::not_from_bvh(&out));
     }
     let ground = if let Level::File(path) = level { Some(path) } else { None };
     if ground.is_none() && (args.ground_at != Vec3::ZERO || args.ground_scale != 1.0) {
@@ -170,17 +167,7 @@ fn check_outputs(args: &PlantArgs, model: &Model, level: &Level) -> Result<(), F
     let outputs = [Some(out), args.picture(), args.report.clone().filter(|path| !is_dash(path))];
     let outputs: Vec<_> = outputs.into_iter().flatten().map(|path| (real(&path), path)).collect();
     for (i, (file, path)) in outputs.iter().enumerate() {
-        let folder = folder_of(file);
-        if !folder.is_dir() {
-            return Err(Failure::Work(format!(
-                "{}: there is no folder {}",
-                path.display(),
-                folder.display()
-            )));
-        }
-        if path.is_dir() {
-            return Err(Failure::Work(format!("{}: the output is a folder", path.display())));
-        }
+        check_folder(path)?;
         if outputs.iter().filter(|(other, _)| other == file).count() > 1 {
             return Err(Failure::Usage(format!("{} is given for two outputs", path.display())));
         }
@@ -194,35 +181,6 @@ fn check_outputs(args: &PlantArgs, model: &Model, level: &Level) -> Result<(), F
     Ok(())
 }
 
-fn ending(path: &Path) -> String {
-    path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default()
-}
-
-/// Finds the clip by name; without a name, the model's only clip, or the only one with `walk` in its name.
-fn choose_clip<'a>(model: &'a Model, wanted: Option<&str>) -> Result<&'a Clip, Failure> {
-    if let Some(wanted) = wanted {
-        return lookup::clip(model, wanted);
-    }
-    if let [only] = model.clips.as_slice() {
-        return Ok(only);
-    }
-    if model.clips.is_empty() {
-        let why = model.problems.first().map(|p| format!(": {p}")).unwrap_or_default();
-        return Err(Failure::Work(format!("{} has no clip to plant{why}", model.name)));
-    }
-    let walks: Vec<_> = model.clips.iter().filter(|c| c.name().to_lowercase().contains("walk")).collect();
-    if let [walk] = walks.as_slice() {
-        return Ok(walk);
-    }
-    let names: Vec<_> = model.clips.iter().map(|c| shorten(&lookup::shown(c.name()))).collect();
-    Err(Failure::Work(format!(
-        "{} has {} clips; --clip NAME selects one: {}",
-        model.name,
-        names.len(),
-        lookup::or_list(&names)
-    )))
-}
-
 /// Warm grey (linear RGBA), on which feet and shadows stand out.
 const GROUND_COLOR: [f32; 4] = [0.62, 0.6, 0.56, 1.0];
 
@@ -233,15 +191,9 @@ fn write_model(model: &Model, clip: &Clip, done: &Done, out: &Path) -> Result<()
         Source::Bvh(bvh) if ending(out) == "bvh" => {
             return Ok(bvh.write(out, &model.skeleton, &done.planting.planted.clip, None)?);
         }
-        Source::Bvh(_) => figure_document(model)?,
+        Source::Bvh(_) => model::document(model)?,
     };
     document.add_animation(&done.planting.planted.clip, Some(serde_json::json!({ "sinew": note })))?;
     document.add_mesh_node("ground", done.ground.mesh(), GROUND_COLOR)?;
     Ok(document.write(out)?)
-}
-
-/// A document with a built figure as its mesh, for a BVH, which has no mesh.
-fn figure_document(model: &Model) -> Result<Document, Failure> {
-    let mesh = build::figure(&model.skeleton);
-    build::document(&model.name, &model.skeleton, &mesh, &model.clips).map_err(Failure::work)
 }

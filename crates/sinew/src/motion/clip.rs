@@ -155,6 +155,15 @@ impl Clip {
         self.end - self.start
     }
 
+    /// Times of the keys of all tracks in seconds, in order, each once.
+    pub fn key_times(&self) -> Vec<f32> {
+        let mut times: Vec<f32> =
+            self.tracks.iter().flat_map(JointTracks::times).flatten().copied().collect();
+        times.sort_unstable_by(f32::total_cmp);
+        times.dedup();
+        times
+    }
+
     /// Keys per second of the densest track whose values change; 0 if no value changes.
     pub fn key_rate(&self) -> f32 {
         fn rate<T: super::TrackValue + PartialEq>(track: &Option<Track<T>>) -> f32 {

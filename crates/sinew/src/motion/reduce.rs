@@ -125,14 +125,7 @@ impl<'a> Reduction<'a> {
         tolerance: impl Fn(JointId, f32) -> f32,
     ) -> Result<Self, ReduceError> {
         let skeleton = &**rest.skeleton();
-        let mut times: Vec<f32> = Vec::new();
-        for tracks in &clip.tracks {
-            for part in 0..3 {
-                times.extend_from_slice(with_part!(tracks, part, |t| t.times()).unwrap_or_default());
-            }
-        }
-        times.sort_unstable_by(f32::total_cmp);
-        times.dedup();
+        let mut times = clip.key_times();
         let keys = times.len();
         times.extend_from_within(1..);
         for i in 1..keys {

@@ -96,6 +96,7 @@
 //!
 //! [`RigError`] names the handle. After an error of [`Rig::apply`] the pose and the state are as they were.
 
+mod bake;
 mod error;
 mod foot;
 mod handle;
@@ -108,6 +109,7 @@ mod residual;
 mod space;
 mod spec;
 
+pub use bake::RigBakeError;
 pub use error::{HandleFault, RigError};
 pub use matching::RigMatch;
 pub use spec::{EffectorSpec, FootSpec, GoalSpec, HandleSolver, HandleSpec, RigSpec, Space, StartFrom};

@@ -1,0 +1,55 @@
+//! Arguments of `sinew bake`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+use super::{
+    BodyArgs, UnitArgs,
+    values::{at_least_zero, model_out},
+};
+
+/// Arguments of `sinew bake`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = BAKE_EXAMPLES)]
+pub struct BakeArgs {
+    /// The model: a .glb, .gltf, .vrm or .bvh file
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub model: PathBuf,
+    /// The rig file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub rig: PathBuf,
+    /// The clip to bake [default: the file's only clip]
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    pub clip: Option<String>,
+    /// The model to write: .glb, .gltf, .vrm or .bvh
+    #[arg(short, long, value_name = "FILE", value_parser = model_out(), value_hint = ValueHint::FilePath)]
+    pub out: PathBuf,
+    /// Print errors only
+    #[arg(short, long)]
+    pub quiet: bool,
+
+    /// Remove keys as long as every joint stays this close to where it would be with all of them, in metres [default: keep
+    /// all]
+    #[arg(long, value_name = "METRES", value_parser = at_least_zero, help_heading = "Keys")]
+    pub tolerance: Option<f32>,
+    /// The same for ankles and toes while their foot is in contact with the floor, in metres [default: as --tolerance]
+    #[arg(long, value_name = "METRES", value_parser = at_least_zero, requires = "tolerance", help_heading = "Keys")]
+    pub foot_tolerance: Option<f32>,
+
+    /// Units and axes.
+    #[command(flatten, next_help_heading = "Figure")]
+    pub units: UnitArgs,
+    /// Body parts.
+    #[command(flatten, next_help_heading = "Figure")]
+    pub body: BodyArgs,
+}
+
+const BAKE_EXAMPLES: &str = "\
+Examples:
+  sinew bake knight.glb --rig knight.toml --clip Walking_A -o baked.glb
+      The clip through the rig's handles, as `Walking_A (baked)` beside it.
+  sinew bake walk.bvh --scale 0.056444 --rig hands.toml --tolerance 0.005 --foot-tolerance 0.001 -o walk.glb
+      Keys are left out where no joint moves by 5 mm for it, and no standing foot by 1 mm.
+
+The rig file's format is in the documentation of `sinew_files::rig`; docs/rigs.md has an example.";

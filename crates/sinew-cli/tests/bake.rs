@@ -1,0 +1,72 @@
+//! `sinew bake`: a clip through a rig's handles, from file to file.
+
+mod plant_support;
+
+use plant_support::{Glb, Place, all_finite, says};
+use serde_json::Value;
+
+/// The sample's left hand goes where its right one goes, with the offset that it has from it at bind.
+const RIG: &str = r#"
+rig = 1
+
+[[handle]]
+name = "left arm"
+solver = "two-bone"
+chain = ["upper_arm.L", "hand.L"]
+goal = { node = "hand.R" }
+"#;
+
+fn names(glb: &Glb) -> Vec<String> {
+    let animations = glb.json["animations"].as_array().unwrap();
+    animations.iter().map(|a| a["name"].as_str().unwrap().into()).collect()
+}
+
+/// Number of key times of all channels of an animation.
+fn keys(glb: &Glb, animation: usize) -> u64 {
+    let animation = &glb.json["animations"][animation];
+    let input = |s: &Value| s["input"].as_u64().unwrap() as usize;
+    let count = |s: &Value| glb.json["accessors"][input(s)]["count"].as_u64().unwrap();
+    animation["samplers"].as_array().unwrap().iter().map(count).sum()
+}
+
+#[test]
+fn a_baked_clip_stands_beside_its_source() {
+    let place = Place::with_walk("bake");
+    place.write("rig.toml", RIG);
+    let said = place.done("bake walk.glb --rig rig.toml -o all.glb");
+    says(&said, &["all.glb", "1 handle", "(baked)", "keys"]);
+    let (source, all) = (place.glb("walk.glb"), place.glb("all.glb"));
+    assert_eq!(names(&all), [names(&source), vec![format!("{} (baked)", names(&source)[0])]].concat());
+    assert_eq!(all.json["animations"][1]["extras"]["sinew"]["source"], names(&source)[0].as_str());
+    all_finite(&place.0.join("all.glb"));
+
+    let said = place.done("bake walk.glb --rig rig.toml --tolerance 0.005 --foot-tolerance 0.001 -o few.glb");
+    says(&said, &[" of "]);
+    let few = place.glb("few.glb");
+    assert!(4 * keys(&few, 1) < 3 * keys(&all, 1), "{} of {}", keys(&few, 1), keys(&all, 1));
+    // The same bytes again; and over the model itself, which the output holds.
+    place.done("bake walk.glb -q --rig rig.toml -o again.glb");
+    assert!(place.read("again.glb") == place.read("all.glb"));
+    place.done("bake walk.glb -q --rig rig.toml -o walk.glb");
+    assert!(place.read("walk.glb") == place.read("all.glb"));
+}
+
+#[test]
+fn what_cannot_be_baked_is_one_line() {
+    let place = Place::with_walk("bake_bad");
+    place.write("rig.toml", RIG);
+    place.write("bad.toml", RIG.replace("hand.R", "hnd.R"));
+    place.write("binary.toml", b"rig = 1\n\xff");
+    place.write("arm.urdf", "<robot name=\"a\"><link name=\"b\"/></robot>");
+    says(&place.failed("bake walk.glb --rig bad.toml -o out.glb"), &["bad.toml:8", "hnd.R", "hand.R"]);
+    says(&place.failed("bake walk.glb --rig binary.toml -o out.glb"), &["binary.toml:2", "UTF-8"]);
+    says(&place.failed("bake walk.glb --rig none.toml -o out.glb"), &["none.toml"]);
+    says(&place.failed("bake walk.glb --rig rig.toml --clip run -o out.glb"), &["run"]);
+    says(&place.failed("bake walk.glb --rig rig.toml -o none/out.glb"), &["no folder none"]);
+    says(&place.refused("bake walk.glb --rig rig.toml -o rig.toml"), &["rig.toml"]);
+    says(&place.refused("bake walk.glb --rig rig.toml -o out.bvh"), &["from a BVH"]);
+    says(&place.refused("bake arm.urdf --rig rig.toml -o out.glb"), &["arm.urdf", "no clip"]);
+    says(&place.refused("bake walk.glb --rig rig.toml --tolerance=-1 -o out.glb"), &["-1"]);
+    says(&place.refused("bake walk.glb --rig rig.toml --foot-tolerance 0.1 -o out.glb"), &["--tolerance"]);
+    assert_eq!(place.names(), ["arm.urdf", "bad.toml", "binary.toml", "rig.toml", "walk.glb"]);
+}

@@ -1,0 +1,105 @@
+//! A clip through a rig.
+
+use std::sync::Arc;
+
+use sinew::{
+    Goal, JointId, JointTransform, Pose, Skeleton,
+    glam::{Quat, Vec3},
+    motion::{Clip, Interpolation, JointTracks, Track},
+    rig::{HandleSolver, HandleSpec, Rig, RigBakeError, RigSpec},
+};
+
+/// A trunk with an arm, a rig of the arm, and a clip that turns the trunk (cubic) and bends the elbow (uneven keys).
+fn case() -> (Pose, Vec<JointId>, Rig, Clip) {
+    let mut builder = Skeleton::builder();
+    let at = |x, y, z| JointTransform::from_translation(Vec3::new(x, y, z));
+    let hips = builder.add("hips", None, at(0.0, 1.0, 0.0));
+    let upper = builder.add("upper", Some(hips), at(0.2, 0.4, 0.0));
+    let elbow = builder.add("elbow", Some(upper), at(0.3, 0.0, -0.03));
+    builder.add("hand", Some(elbow), at(0.3, 0.0, 0.03));
+    let (skeleton, ids) = builder.build().unwrap();
+    let rest = Pose::rest(&Arc::new(skeleton));
+    let mut arm = HandleSpec::new("arm", ids[1], ids[3]);
+    arm.solver = HandleSolver::TwoBone;
+    let rig = Rig::new(&rest, None, &RigSpec::new(vec![arm])).unwrap();
+    let (zero, one) = (Quat::from_xyzw(0.0, 0.0, 0.0, 0.0), Quat::from_rotation_y(0.8));
+    let turn = vec![zero, Quat::IDENTITY, zero, zero, one, zero];
+    let turn = Track::new(vec![0.25, 0.61], turn, Interpolation::Cubic).unwrap();
+    let bends = [0.1, 0.7, 0.4].map(Quat::from_rotation_y).to_vec();
+    let bend = Track::new(vec![0.25, 0.26, 0.7], bends, Interpolation::Linear).unwrap();
+    let tracks = vec![
+        JointTracks { rotation: Some(bend), ..JointTracks::new(ids[2]) },
+        JointTracks { rotation: Some(turn), ..JointTracks::new(ids[0]) },
+    ];
+    let clip = Clip::new("turn", rest.skeleton(), tracks).unwrap();
+    (rest, ids, rig, clip)
+}
+
+#[test]
+fn a_rig_without_goals_leaves_the_clip() {
+    let (rest, _, rig, clip) = case();
+    let baked = rig.bake(&rest, &clip, |_, _, _| ()).unwrap();
+    assert_eq!(baked.name(), "turn (baked)");
+    for own in clip.tracks() {
+        assert_eq!(baked.tracks().iter().find(|t| t.joint == own.joint), Some(own));
+    }
+    let others = baked.tracks().iter().filter(|t| clip.tracks().iter().all(|own| own.joint != t.joint));
+    for other in others {
+        assert_eq!(*other, JointTracks::new(other.joint));
+    }
+}
+
+#[test]
+fn goals_are_met_at_all_keys_and_a_thirtieth_of_a_second_apart() {
+    let (rest, ids, rig, clip) = case();
+    let path = |t: f32| Vec3::new(0.5 + 0.1 * t, 1.3 + 0.2 * t, 0.2);
+    let mut seen = Vec::new();
+    let baked = rig
+        .bake(&rest, &clip, |time, pose, goals| {
+            // The animation's pose, whatever the frame before left.
+            let mut own = rest.clone();
+            clip.sample(time, &mut own);
+            assert_eq!(own.locals(), pose.locals());
+            assert!(goals[0].is_unset());
+            goals[0] = Goal::position(path(time)).into();
+            seen.push(time);
+        })
+        .unwrap();
+    assert!(seen.windows(2).all(|t| t[1] > t[0] && t[1] - t[0] < 0.0334), "{seen:?}");
+    assert!(clip.key_times().iter().all(|key| seen.contains(key)), "{seen:?}");
+    assert_eq!((baked.start(), baked.end()), (clip.start(), clip.end()));
+    let mut pose = rest.clone();
+    for &time in &seen {
+        baked.sample(time, &mut pose);
+        pose.update();
+        let off = pose.position(ids[3]).distance(path(time));
+        assert!(off < 1e-4, "{off} m at {time} s");
+    }
+    // The trunk, which the rig leaves alone, keeps its two cubic keys.
+    assert!(baked.tracks().contains(&clip.tracks()[1]));
+}
+
+#[test]
+fn what_cannot_be_baked_is_named() {
+    let (rest, ids, rig, clip) = case();
+    let error = rig.bake(&rest, &clip, |time, _, goals| {
+        goals[0] = Goal::position(Vec3::splat(if time > 0.5 { f32::NAN } else { 1.0 })).into();
+    });
+    let error = error.unwrap_err();
+    assert!(matches!(error, RigBakeError::Frame { time, .. } if time > 0.5), "{error}");
+    assert!(error.to_string().contains("`turn`") && error.to_string().contains("`arm`"), "{error}");
+    let values = vec![Vec3::ZERO, Vec3::ONE];
+    let long = Track::new(vec![0.0, 1e30], values, Interpolation::Linear).unwrap();
+    let tracks = vec![JointTracks { translation: Some(long), ..JointTracks::new(ids[0]) }];
+    let long = Clip::new("long", rest.skeleton(), tracks).unwrap();
+    assert!(matches!(rig.bake(&rest, &long, |_, _, _| ()), Err(RigBakeError::Frames { .. })));
+    let mut builder = Skeleton::builder();
+    builder.add("other", None, JointTransform::IDENTITY);
+    let other = Pose::rest(&Arc::new(builder.build().unwrap().0));
+    assert!(matches!(rig.bake(&other, &clip, |_, _, _| ()), Err(RigBakeError::Clip(_))));
+    // A clip that the other skeleton has, and joints of the rig that it has not.
+    let hips = clip.tracks()[1..].to_vec();
+    let hips = Clip::new("hips", other.skeleton(), hips).unwrap();
+    let error = rig.bake(&other, &hips, |_, _, _| ()).unwrap_err();
+    assert!(error.to_string().contains("skeleton"), "{error}");
+}

@@ -30,7 +30,7 @@
 //! |---|---|---|
 //! | `name` | text, unique | needed |
 //! | `chain` | `[root, tip]`; `[joint]` for `aim` | needed |
-//! | `solver` | `auto`, `two-bone`, `follow`, `ccd`, `fabrik`, `dls`, `spline`, `look-at`, `full-body`, `aim`, `joint-space`, `foot`, `twist` | `auto` |
+//! | `solver` | `auto`, `two-bone`, `follow`, `ccd`, `fabrik`, `dls`, `spline`, `look-at`, `full-body`, `aim`, `joint-space`, `foot`, `twist`, `place` | `auto` |
 //! | `from` | `pose`, `preferred`, `last` | `pose` |
 //! | `goal` | `{ node = joint, rotation = false, space = "model" }` | given by the program, in model space |
 //! | `pole` | `{ node = joint, space = "model" }` | given by the program in the goal's space, or none |
@@ -40,26 +40,58 @@
 //! | `color` | `"#rrggbb"` | that of goals |
 //! | `axis` | `[x, y, z]`, in the tip's local space | the figure's front |
 //! | `effectors` | list of `{ joint, goal, pole, weight, position_weight, rotation_weight, priority }` | needed by `full-body` and `spline` |
+//! | `root` | of a full body: `pinned`, `free`, `spring`, or the strength of the spring | `pinned` |
 //! | `foot` | `{ toes, heel, ball, tip, break_angle }`; heel and ball in the ankle's local space, tip in that of the toes | a person's proportions |
 //! | `soft`, `max_turn`, `max_iterations`, `max_restarts`, `position_tolerance`, `rotation_tolerance` | see [`IterativeOptions`](sinew::solve::IterativeOptions) | its defaults |
 //!
 //! A `space` is `"model"`, `"world"`, `{ joint = joint }`, or a role of a figure whose roles are known: `"hips"`, `"head"`,
 //! `"left hand"`, `"spine 1"` and so on ([`Role::from_name`](sinew::body::Role::from_name)).
 //!
-//! The tables `[humanoid]`, `[creature]` and `[goal."name"]` are reserved, and refused for now.
+//! `[humanoid]` makes the handles of a two-legged figure by its roles ([`HumanoidSpec`]), before all others. Alone it changes
+//! nothing. Its settings are `limbs` (`two-bone` or `full-body`) and `from`, as above.
+//!
+//! `[goal."name"]` sets the goal of a handle, or of a humanoid: `body`, `look`, `left hand`, `right hand`, `left foot`,
+//! `right foot`, and as poles `left elbow`, `right elbow`, `left knee`, `right knee`. It has the settings of `goal` and
+//!
+//! | setting | value |
+//! |---|---|
+//! | `position` | `[x, y, z]` in its space; in that of a role in metres of a figure of 1.8 m |
+//! | `rotation` | `[x, y, z, w]`; with a node also `true` |
+//! | `swivel`, `roll`, `bank`, `pivot` | radians; the last three of feet |
+//! | `influence`, `position_influence`, `rotation_influence` | 0 to 1 |
+//!
+//! Poles have `node`, `space` and `position` alone. The table `[creature]` is reserved, and refused for now.
+//!
+//! ```
+//! use sinew::body::BodyRoles;
+//! use sinew_files::{rig, sample};
+//! let model = sample::mannequin()?;
+//! let bind = model.bind_pose();
+//! let body = BodyRoles::find(&bind, &model.declared_roles)?;
+//! let text = r#"
+//! rig = 1
+//! [humanoid]
+//! [goal."right hand"]
+//! space = "head"
+//! position = [-0.15, -0.1, 0.35]
+//! "#;
+//! let rig = rig::read(text, "salute.toml".as_ref(), &bind, Some(&body))?;
+//! assert!(rig.find_goal("left foot", None).is_some());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::path::Path;
 
 use sinew::{
-    JointId, Pose, Skeleton,
+    JointId, Pole, Pose, Skeleton,
     body::{BodyRoles, Role},
-    glam::Vec3,
+    glam::{Quat, Vec3},
     ground::plant::Sole,
     rig::{
-        EffectorSpec, FootSpec, GoalSpec, HandleFault, HandleSolver, HandleSpec, Rig, RigError, RigSpec,
-        Space, StartFrom,
+        EffectorSpec, FootSpec, GoalSpec, HandleFault, HandleSolver, HandleSpec, HumanoidSpec, Limbs, Rig,
+        RigError, RigSpec, Space, StartFrom,
     },
-    solve::Tolerance,
+    solve::{RootMode, Tolerance},
 };
 use toml::{
     Spanned,
@@ -79,7 +111,7 @@ const MAX_LISTED: usize = 24;
 type Value<'i> = Spanned<DeValue<'i>>;
 
 /// Settings of a handle.
-const HANDLE: [&str; 21] = [
+const HANDLE: [&str; 22] = [
     "name",
     "chain",
     "solver",
@@ -94,6 +126,7 @@ const HANDLE: [&str; 21] = [
     "color",
     "axis",
     "effectors",
+    "root",
     "foot",
     "soft",
     "max_turn",
@@ -111,7 +144,7 @@ const HANDLE: [&str; 21] = [
 /// [`FileError::Line`]: the line, what was given, what is allowed, and near matches for names.
 pub fn read(text: &str, path: &Path, bind: &Pose, body: Option<&BodyRoles>) -> Result<Rig, FileError> {
     let read = Reader { text, path, skeleton: bind.skeleton() };
-    let (spec, lines) = read.rig()?;
+    let (spec, lines) = read.rig(body)?;
     Rig::new(bind, body, &spec).map_err(|error| match error {
         RigError::Handle { handle, index, fault } => {
             let lines = &lines[index];
@@ -129,8 +162,13 @@ pub fn read(text: &str, path: &Path, bind: &Pose, body: Option<&BodyRoles>) -> R
 /// # Errors
 ///
 /// As [`read`].
-pub fn parse(text: &str, path: &Path, skeleton: &Skeleton) -> Result<RigSpec, FileError> {
-    Ok(Reader { text, path, skeleton }.rig()?.0)
+pub fn parse(
+    text: &str,
+    path: &Path,
+    skeleton: &Skeleton,
+    body: Option<&BodyRoles>,
+) -> Result<RigSpec, FileError> {
+    Ok(Reader { text, path, skeleton }.rig(body)?.0)
 }
 
 /// The setting that a fault is about.
@@ -142,7 +180,9 @@ fn setting_of(fault: &HandleFault) -> &'static str {
         HandleFault::Cycle { .. }
         | HandleFault::Flat { .. }
         | HandleFault::NoRole(_)
-        | HandleFault::NoSuchJoint { .. } => "goal",
+        | HandleFault::NoSuchJoint { .. }
+        | HandleFault::Goal(_)
+        | HandleFault::Unused { .. } => "goal",
         HandleFault::FullBody(_) | HandleFault::Curve(_) => "effectors",
         HandleFault::NotBelow { .. } => "foot",
         HandleFault::OutOfRange { what, .. } => match *what {
@@ -153,13 +193,12 @@ fn setting_of(fault: &HandleFault) -> &'static str {
         },
         HandleFault::Setting { rule, .. } => {
             let of = |key: &&&str| rule.split([' ', ',']).any(|word| word == **key);
-            ["pole", "axis", "effectors", "sole", "chain"].iter().find(of).map_or(
-                "solver",
-                |key| match *key {
+            ["pole", "axis", "effectors", "sole", "chain", "root"].iter().find(of).map_or("solver", |key| {
+                match *key {
                     "sole" => "foot",
                     key => key,
-                },
-            )
+                }
+            })
         }
         _ => "solver",
     }
@@ -210,7 +249,7 @@ impl Reader<'_> {
         self.line(value.span().start, what)
     }
 
-    fn rig(&self) -> Result<(RigSpec, Vec<Lines>), FileError> {
+    fn rig(&self, body: Option<&BodyRoles>) -> Result<(RigSpec, Vec<Lines>), FileError> {
         if self.text.len() > MAX_SIZE {
             let what = format!("a rig file has at most {MAX_SIZE} bytes, not {}", self.text.len());
             return Err(self.line(0, what));
@@ -220,14 +259,11 @@ impl Reader<'_> {
             self.line(at, e.message().replace('\n', "; "))
         })?;
         let all = Table { what: "a rig file", entries: document.get_ref(), at: 0 };
-        for (key, value) in all.entries {
-            let reserved = ["humanoid", "creature", "goal"];
-            if reserved.contains(&key.get_ref().as_ref()) {
-                let what = format!("`[{}]` is reserved, and not yet read", key.get_ref());
-                return Err(self.line(key.span().start.min(value.span().start), what));
-            }
+        if let Some((key, value)) = all.entries.iter().find(|(key, _)| key.get_ref() == "creature") {
+            let at = key.span().start.min(value.span().start);
+            return Err(self.line(at, "`[creature]` is reserved, and not yet read"));
         }
-        self.only(&all, &["rig", "height", "handle"])?;
+        self.only(&all, &["rig", "height", "humanoid", "goal", "handle"])?;
         match all.get("rig") {
             None => return Err(self.line(0, "it must begin with its version, `rig = 1`")),
             Some(version) if !matches!(version.get_ref(), DeValue::Integer(i) if i.as_str() == "1") => {
@@ -244,8 +280,15 @@ impl Reader<'_> {
                 other => return Err(self.at(value, format!("`height` must be above 0 m, not {other}"))),
             };
         }
-        let Some(handles) = all.get("handle") else { return Ok((spec, lines)) };
-        let handles = self.list(handles, "`handle`", "`[[handle]]` tables")?;
+        if let Some(value) = all.get("humanoid") {
+            spec.handles = self.humanoid(value, body)?.handles;
+            let at = value.span().start;
+            lines.resize_with(spec.handles.len(), || Lines { handle: at, settings: Vec::new() });
+        }
+        let handles = match all.get("handle") {
+            Some(handles) => self.list(handles, "`handle`", "`[[handle]]` tables")?,
+            None => &[],
+        };
         if let Some(first) = handles.get(MAX_HANDLES) {
             return Err(self.at(first, format!("a rig has at most {MAX_HANDLES} handles")));
         }
@@ -255,7 +298,85 @@ impl Reader<'_> {
             lines.push(Lines { handle: table.at, settings: settings.collect() });
             spec.handles.push(self.handle(&table)?);
         }
+        if let Some(value) = all.get("goal") {
+            let goals = self.table(value, "`goal`")?;
+            for (name, value) in goals.entries {
+                let at = name.span().start;
+                let index = self.named_goal(&mut spec, name.get_ref(), at, value)?;
+                lines[index].settings.insert(0, ("goal".into(), at));
+            }
+        }
         Ok((spec, lines))
+    }
+
+    fn humanoid(&self, value: &Value, body: Option<&BodyRoles>) -> Result<RigSpec, FileError> {
+        let table = self.table(value, "a humanoid")?;
+        self.only(&table, &["limbs", "from"])?;
+        let mut humanoid = HumanoidSpec::new();
+        if let Some(value) = table.get("limbs") {
+            humanoid.limbs = self.choice(value, "way to solve limbs", Limbs::ALL, Limbs::name)?;
+        }
+        if let Some(value) = table.get("from") {
+            humanoid.from = self.choice(value, "start", StartFrom::ALL, StartFrom::name)?;
+        }
+        let body = body.ok_or_else(|| {
+            self.at(value, "a humanoid needs a figure whose hips and legs are known by their roles")
+        })?;
+        Ok(humanoid.rig(body))
+    }
+
+    /// Reads a goal by its name. Returns the index of its handle.
+    fn named_goal(
+        &self,
+        spec: &mut RigSpec,
+        name: &str,
+        at: usize,
+        value: &Value,
+    ) -> Result<usize, FileError> {
+        let (source, index, is_pole) = match HumanoidSpec::goal(spec, name) {
+            Some((index, source, is_pole)) => (*source, index, is_pole),
+            None => {
+                let Some(index) = spec.handles.iter().position(|h| h.name == name) else {
+                    let known = HumanoidSpec::GOALS.into_iter();
+                    let known: Vec<_> =
+                        known.filter(|goal| HumanoidSpec::goal(spec, goal).is_some()).collect();
+                    let names = spec.handles.iter().map(|h| h.name.as_str());
+                    let near = suggestion(name, names.chain(known));
+                    return Err(self.line(at, format!("there is no goal `{}`; {near}", shorten(name))));
+                };
+                (spec.handles[index].goal, index, false)
+            }
+        };
+        let mut node = None;
+        let read = if is_pole {
+            let table = self.table(value, "the goal of a pole")?;
+            self.only(&table, &["node", "space", "position"])?;
+            let mut goal = source;
+            goal.pole_space = Some(match table.get("space") {
+                Some(value) => self.space(value)?,
+                None => Space::Model,
+            });
+            if let Some(value) = table.get("position") {
+                goal.value.goal.pole = Pole::Point(self.vector(value, "the position")?);
+            }
+            node = table.get("node").map(|j| self.joint(j)).transpose()?;
+            if node.is_some() && !spec.handles[index].effectors.is_empty() {
+                return Err(self.at(value, "a pole of a full body follows no node; give it a position"));
+            }
+            goal
+        } else {
+            let read = self.goal(value)?;
+            let mut goal = GoalSpec { pole_space: source.pole_space, ..read };
+            goal.value.goal.pole = source.value.goal.pole;
+            goal
+        };
+        let handle = &mut spec.handles[index];
+        handle.pole = node.or(handle.pole);
+        match HumanoidSpec::goal(spec, name) {
+            Some((_, source, _)) => *source = read,
+            None => spec.handles[index].goal = read,
+        }
+        Ok(index)
     }
 
     fn handle(&self, table: &Table) -> Result<HandleSpec, FileError> {
@@ -337,6 +458,19 @@ impl Reader<'_> {
             let all = self.list(value, "`effectors`", "a list of `{ joint = ... }`")?;
             spec.effectors = all.iter().map(|e| self.effector(e)).collect::<Result<_, _>>()?;
         }
+        if let Some(value) = table.get("root") {
+            spec.root_mode = match value.get_ref() {
+                DeValue::String(_) => {
+                    let all = ["pinned", "free", "spring"];
+                    match self.choice(value, "mode of the root", &all, |name| name)? {
+                        "pinned" => RootMode::Pinned,
+                        "free" => RootMode::Free,
+                        _ => RootMode::Spring(1.0),
+                    }
+                }
+                _ => RootMode::Spring(self.within(value, "root", 0.0, 1e6)?),
+            };
+        }
         if let Some(value) = table.get("foot") {
             spec.foot = self.foot(value)?;
         }
@@ -345,16 +479,69 @@ impl Reader<'_> {
 
     fn goal(&self, value: &Value) -> Result<GoalSpec, FileError> {
         let table = self.table(value, "a goal")?;
-        self.only(&table, &["node", "rotation", "space"])?;
+        const GOAL: [&str; 11] = [
+            "node",
+            "rotation",
+            "space",
+            "position",
+            "swivel",
+            "roll",
+            "bank",
+            "pivot",
+            "influence",
+            "position_influence",
+            "rotation_influence",
+        ];
+        self.only(&table, &GOAL)?;
         let node = table.get("node").map(|j| self.joint(j)).transpose()?;
         let mut goal = GoalSpec { node, ..GoalSpec::default() };
-        if let Some(value) = table.get("rotation") {
-            goal.follows_rotation = self.boolean(value, "`rotation` of a goal")?;
+        let own = &mut goal.value;
+        match table.get("rotation") {
+            Some(value) if matches!(value.get_ref(), DeValue::Array(_)) => {
+                own.goal.rotation = Some(self.rotation(value)?);
+            }
+            Some(value) => goal.follows_rotation = self.boolean(value, "`rotation` of a node")?,
+            None => {}
         }
         if let Some(value) = table.get("space") {
             goal.space = self.space(value)?;
         }
+        if let Some(value) = table.get("position") {
+            own.goal.position = Some(self.vector(value, "the position")?);
+        }
+        for (key, angle) in [
+            ("swivel", &mut own.goal.swivel),
+            ("roll", &mut own.roll),
+            ("bank", &mut own.bank),
+            ("pivot", &mut own.pivot),
+        ] {
+            if let Some(value) = table.get(key) {
+                *angle = self.number(value, &format!("`{key}`"))?;
+            }
+        }
+        if let Some(value) = table.get("influence") {
+            own.goal.position_influence = self.within(value, "influence", 0.0, 1.0)?;
+            own.goal.rotation_influence = own.goal.position_influence;
+        }
+        for (key, influence) in [
+            ("position_influence", &mut own.goal.position_influence),
+            ("rotation_influence", &mut own.goal.rotation_influence),
+        ] {
+            if let Some(value) = table.get(key) {
+                *influence = self.within(value, key, 0.0, 1.0)?;
+            }
+        }
         Ok(goal)
+    }
+
+    fn rotation(&self, value: &Value) -> Result<Quat, FileError> {
+        let list = self.list(value, "the rotation", "`[x, y, z, w]`")?;
+        let [x, y, z, w] = list else {
+            let what = format!("the rotation must be `[x, y, z, w]`, not {} numbers", list.len());
+            return Err(self.at(value, what));
+        };
+        let number = |value| self.number(value, "the rotation");
+        Ok(Quat::from_xyzw(number(x)?, number(y)?, number(z)?, number(w)?))
     }
 
     fn space(&self, value: &Value) -> Result<Space, FileError> {

@@ -81,7 +81,7 @@ fn error(text: &str) -> String {
 #[test]
 fn a_file_becomes_the_rig_that_it_says() {
     let bind = figure();
-    let spec = rig::parse(GOOD, Path::new("a.toml"), bind.skeleton()).unwrap();
+    let spec = rig::parse(GOOD, Path::new("a.toml"), bind.skeleton(), None).unwrap();
     let joint = |name| bind.skeleton().find(name);
     let [left, right, all] = spec.handles.as_slice() else { panic!("{}", spec.handles.len()) };
     assert_eq!((left.solver, left.from), (HandleSolver::TwoBone, StartFrom::Preferred));
@@ -149,11 +149,16 @@ pole = { space = "right foot" }
 #[ignore = "needs SINEW_DATA"]
 fn the_file_in_the_docs_fits_the_figure_that_it_is_for() {
     let page = include_str!("../../../docs/rigs.md");
-    let text = page.split("```toml").nth(1).unwrap().split("```").next().unwrap();
+    let file = |n| page.split("```toml").nth(n).unwrap().split("```").next().unwrap();
+    let text = file(1);
     let at = real::data("gltf/KayKit_Knight.glb");
     let model = sinew_files::Model::read(&at, &sinew_files::ReadOptions::default()).unwrap();
     let rig = rig::read(text, Path::new("knight.toml"), &model.bind_pose(), None).unwrap();
     assert_eq!(rig.names().collect::<Vec<_>>(), ["left arm", "left foot"]);
+    let bind = model.bind_pose();
+    let body = BodyRoles::find(&bind, &model.declared_roles).unwrap();
+    let rig = rig::read(file(2), Path::new("salute.toml"), &bind, Some(&body)).unwrap();
+    assert!(rig.find_goal("left foot", None).is_some());
 }
 
 #[test]
@@ -166,9 +171,16 @@ fn what_is_wrong_is_said_with_its_line_and_what_is_meant() {
         ("rig = 1", "", 1, "it must begin with its version, `rig = 1`"),
         ("rig = 1", "rig = 2", 1, "the version must be `rig = 1`, not `2`"),
         ("rig = 1", "rig = 1\nhandels = 3", 2, "a rig file has no setting `handels`; did you mean `handle`?"),
-        ("rig = 1", "rig = 1\n[humanoid]", 2, "`[humanoid]` is reserved, and not yet read"),
+        ("rig = 1", "rig = 1\n[humanoid]", 2, "a humanoid needs a figure whose hips and legs are known"),
         ("rig = 1", "rig = 1\n[creature]", 2, "`[creature]` is reserved"),
-        ("rig = 1", "rig = 1\n[goal.\"right hand\"]\nspace = \"head\"", 2, "`[goal]` is reserved"),
+        (
+            "rig = 1",
+            "rig = 1\n[goal.\"left arn\"]\nswivel = 1",
+            2,
+            "no goal `left arn`; did you mean `left arm`",
+        ),
+        ("rig = 1", "rig = 1\n[goal.all]\nposition = [1, 2]", 3, "`[x, y, z]`, not 2 numbers"),
+        ("rig = 1", "rig = 1\n[goal.all]\ninfluence = 2", 3, "`influence` must be 0 to 1, not 2"),
         (
             "solver = \"two-bone\"",
             "solver = \"two-bones\"",
@@ -364,4 +376,64 @@ fn damaged_files_are_one_line_or_a_rig() {
         }
     }
     assert!(rigs > 300 && errors > 5000, "{rigs} rigs, {errors} errors");
+}
+
+#[test]
+fn a_humanoid_has_goals_by_name() {
+    let model = sinew_files::sample::mannequin().unwrap();
+    let bind = model.bind_pose();
+    let body = BodyRoles::find(&bind, &model.declared_roles).unwrap();
+    let read = |text: &str| rig::read(text, Path::new("a.toml"), &bind, Some(&body));
+    let hand = bind.skeleton().find("hand.R").unwrap();
+    let foot = bind.skeleton().find("foot.L").unwrap();
+    for limbs in ["two-bone", "full-body"] {
+        let text = format!(
+            "rig = 1\n[humanoid]\nlimbs = \"{limbs}\"\n[goal.\"right hand\"]\nspace = \"head\"\n\
+             position = [-0.15, -0.1, 0.35]\n[goal.\"right elbow\"]\n\
+             position = [-2, 0.5, 0]\n[goal.\"left foot\"]\nroll = 0.4\n[goal.body]\nposition = [0.02, 0.9, 0]\n"
+        );
+        let text = if limbs == "full-body" { text.replace("roll = 0.4", "") } else { text };
+        let rig = read(&text).unwrap();
+        let (mut state, mut workspace, mut pose) = (rig.state(), Workspace::new(), bind.clone());
+        let report = rig.apply(&mut state, &mut workspace, &mut pose, &RigFrame::new(0.1)).unwrap();
+        assert!(report.handles.iter().all(|h| h.was_off() || h.report.reached()), "{limbs}: {report:?}");
+        // In the frame of the head, the unit is a figure of 1.8 m.
+        let head = bind.skeleton().find("head").unwrap();
+        let unit = body.height(&bind, &[]) / 1.8;
+        let turn = pose.model_rotation(head) * bind.model_rotation(head).inverse();
+        let wanted = pose.position(head) + turn * (unit * Vec3::new(-0.15, -0.1, 0.35));
+        assert!(pose.position(hand).distance(wanted) < 1e-3, "{limbs}: {} {wanted}", pose.position(hand));
+        // The trunk of a full body turns as well, so that the side of its elbow is not known beforehand.
+        let elbow = pose.position(bind.skeleton().find("forearm.R").unwrap());
+        assert!(limbs == "full-body" || elbow.y < pose.position(hand).y, "{elbow} is not at its pole");
+        // The feet stay where they are, but for the roll about the ball of one.
+        let other = bind.skeleton().find("foot.R").unwrap();
+        assert!(pose.position(other).distance(bind.position(other)) < 1e-3, "{limbs}");
+        let rose = pose.position(foot).y - bind.position(foot).y;
+        assert!(if limbs == "two-bone" { rose > 0.02 } else { rose.abs() < 1e-3 }, "{limbs}: {rose}");
+    }
+    for (text, words) in [
+        ("[humanoid]\nlimb = 1", "no setting `limb`; did you mean `limbs`"),
+        ("[humanoid]\nlimbs = \"two bone\"", "did you mean `two-bone`"),
+        ("[humanoid]\n[goal.\"rihgt hand\"]", "did you mean `right hand`"),
+        ("[humanoid]\n[goal.\"left knee\"]\nrotation = [0, 0, 0, 1]", "no setting `rotation`"),
+        ("[humanoid]\n[goal.\"left hand\"]\nroll = 0.2", "two-bone has no use for a roll, bank or pivot"),
+        ("[humanoid]\n[goal.\"left hand\"]\nrotation = [0, 0, 0, 0]", "a.toml:3"),
+        ("[humanoid]\n[goal.look]\nspace = \"head\"\nposition = [0, 0, 1]", "follows joint `head`"),
+        ("[humanoid]\nlimbs = \"full-body\"\n[goal.\"left knee\"]\nnode = \"hips\"", "follows no node"),
+        (
+            "[[handle]]\nname = \"body\"\nchain = [\"hips\"]\nsolver = \"place\"\n[humanoid]",
+            "another handle has this name",
+        ),
+        (
+            "[[handle]]\nname = \"b\"\nchain = [\"hips\", \"spine\"]\nsolver = \"place\"",
+            "root and tip must be the same",
+        ),
+    ] {
+        let error = read(&format!("rig = 1\n{text}"))
+            .err()
+            .unwrap_or_else(|| panic!("no error for {text}"))
+            .to_string();
+        assert!(error.contains(words) && !error.contains('\n'), "{text}: {error}");
+    }
 }

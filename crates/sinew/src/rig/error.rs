@@ -56,6 +56,17 @@ pub enum HandleFault {
     /// An option of the solver is out of its range.
     #[error(transparent)]
     Options(SolveError),
+    /// The value of its goal is invalid.
+    #[error("the value of its goal: {0}")]
+    Goal(SolveError),
+    /// The value of its goal sets what its solver has no use for.
+    #[error("{solver} has no use for {what}, which the value of its goal sets")]
+    Unused {
+        /// The solver.
+        solver: HandleSolver,
+        /// What it has no use for.
+        what: &'static str,
+    },
     /// A joint has damping or a spring, which need the last frame.
     #[error("joint `{joint}` has damping or a spring, which need `from` = `last`, not `{from}`")]
     NeedsLast {

@@ -22,9 +22,10 @@ use crate::{
     mechanism::JointSpaceError,
     solve::{
         Aim, AimUp, Auto, Ccd, ChainSolver, DampedLeastSquares, Effector, Fabrik, Follow, FollowOptions,
-        FullBody, IterativeOptions, LimbOptions, LookAt, LookJoint, LookState, Options, Spline,
-        SplineOptions, Tolerance, TwoBone,
+        FullBody, FullBodyOptions, IterativeOptions, LimbOptions, LookAt, LookJoint, LookState, Options,
+        RootMode, Spline, SplineOptions, Tolerance, TwoBone,
         arc::distance,
+        check,
         spline::{Curve, CurveError, CurveKind, CurveUp},
     },
 };
@@ -32,6 +33,7 @@ use crate::{
 /// A source of a goal, with its offsets at bind.
 pub(super) struct Source {
     pub joint: JointId,
+    pub name: Option<&'static str>,
     spec: GoalSpec,
     space: Base,
     pole_space: Base,
@@ -59,6 +61,7 @@ enum Method {
     FullBody(FullBody),
     Foot(Foot),
     Twist,
+    Place,
 }
 
 /// A handle of a rig.
@@ -91,6 +94,8 @@ pub(super) struct Handle {
     pub influence: [f32; 2],
     pub on: bool,
     pub fade: f32,
+    pub holds: bool,
+    root_mode: RootMode,
     options: IterativeOptions,
 }
 
@@ -144,7 +149,7 @@ fn range(what: &'static str, range: &'static str, value: f32, max: f32) -> Resul
 
 /// Checks numbers and settings that do not fit the solver.
 fn check(spec: &HandleSpec) -> Result<(), HandleFault> {
-    use HandleSolver::{Aim, Follow, Foot, FullBody, JointSpace, LookAt, Spline, Twist};
+    use HandleSolver::{Aim, Follow, Foot, FullBody, JointSpace, LookAt, Place, Spline, Twist};
     range("the position influence", "0 to 1", spec.position_influence, 1.0)?;
     range("the rotation influence", "0 to 1", spec.rotation_influence, 1.0)?;
     range("the fade in seconds", "0 or more", spec.fade, f32::MAX)?;
@@ -158,7 +163,9 @@ fn check(spec: &HandleSpec) -> Result<(), HandleFault> {
     if several && spec.goal != GoalSpec::default() {
         return rule("has goals of its effectors, and none of its own");
     }
-    if spec.pole.is_some() && matches!(solver, Follow | Spline | LookAt | FullBody | JointSpace | Twist) {
+    if spec.pole.is_some()
+        && matches!(solver, Follow | Spline | LookAt | FullBody | JointSpace | Twist | Place)
+    {
         return rule("has no pole");
     }
     if spec.axis.is_some() && !matches!(solver, Aim | LookAt) {
@@ -173,6 +180,24 @@ fn check(spec: &HandleSpec) -> Result<(), HandleFault> {
     if solver == Twist && spec.from == StartFrom::Last {
         let allowed = "`pose` or `preferred`";
         return Err(HandleFault::Start { solver, allowed, from: spec.from });
+    }
+    if spec.root_mode != RootMode::Pinned && solver != FullBody {
+        return rule("has no mode of its root");
+    }
+    if solver == Place && spec.root != spec.tip {
+        return rule("puts one joint at its goal: root and tip must be the same");
+    }
+    if solver == Place && spec.from != StartFrom::Pose {
+        return Err(HandleFault::Start { solver, allowed: "`pose`", from: spec.from });
+    }
+    if spec.holds && several {
+        return rule("holds nothing: its unset effectors stay by themselves");
+    }
+    for goal in [&spec.goal].into_iter().chain(spec.effectors.iter().map(|e| &e.goal)) {
+        goal.value.check().map_err(HandleFault::Goal)?;
+        if goal.value.space.is_some() || goal.value.pole_space.is_some() {
+            return rule("has the spaces of its goal beside the goal's value, not in it");
+        }
     }
     if spec.options.max_turn < f32::INFINITY && spec.from == StartFrom::Preferred {
         return rule("has no bound on turns from `preferred`, which has no turn from frame to frame");
@@ -254,7 +279,7 @@ fn rotates(bind: &Pose, chain: &Chain, method: &Method) -> bool {
             Some((_, solver)) => solver.solve(&mut workspace, &mut pose, &goal, &options),
             None => return false,
         },
-        Method::JointSpace(_) | Method::FullBody(_) | Method::Foot(_) => return true,
+        Method::JointSpace(_) | Method::FullBody(_) | Method::Foot(_) | Method::Place => return true,
         _ => return false,
     };
     !matches!(trial, Err(SolveError::Joint(_)))
@@ -360,6 +385,10 @@ impl Handle {
                 inner = 1..last;
                 Method::Twist
             }
+            HandleSolver::Place => {
+                (inner, tip) = (0..1, Some(0));
+                Method::Place
+            }
         };
         if !matches!(spec.solver, HandleSolver::FullBody) && inner.end <= last {
             let rotates = !matches!(spec.solver, HandleSolver::Follow | HandleSolver::Spline);
@@ -371,7 +400,7 @@ impl Handle {
             start = preferred::pose(&start, &Chain::new(skeleton, spec.root, e.joint)?, human, None);
         }
         let swivel = pole.map_or(0.0, |p| preferred::swivel(bind, &start, &chain, p));
-        let source = |joint, goal: &GoalSpec, pole, swivel| {
+        let source = |joint, goal: &GoalSpec, pole, swivel, name| {
             let space = spaces.find(goal.space, skeleton)?;
             let pole_space = spaces.find(goal.pole_space.unwrap_or(goal.space), skeleton)?;
             let at_bind = spaces.rotation_at_bind(bind, joint);
@@ -385,11 +414,24 @@ impl Handle {
                 }
             }
             let relative = relative(goal)?.is_some();
-            Ok(Source { joint, spec: *goal, space, pole_space, pole, at_bind, offset, swivel, relative })
+            Ok(Source {
+                joint,
+                name,
+                spec: *goal,
+                space,
+                pole_space,
+                pole,
+                at_bind,
+                offset,
+                swivel,
+                relative,
+            })
         };
         let sources: Vec<Source> = match spec.effectors.as_slice() {
-            [] => alloc::vec![source(spec.tip, &spec.goal, spec.pole, swivel)?],
-            all => all.iter().map(|e| source(e.joint, &e.goal, None, 0.0)).collect::<Result<_, _>>()?,
+            [] => alloc::vec![source(spec.tip, &spec.goal, spec.pole, swivel, None)?],
+            all => {
+                all.iter().map(|e| source(e.joint, &e.goal, None, 0.0, e.name)).collect::<Result<_, _>>()?
+            }
         };
         let preferred = joints.iter().map(|&j| *start.local(j)).collect();
         let nearest = |n: usize| joints[..n].iter().rposition(|&a| skeleton.is_below(joints[n], a));
@@ -399,7 +441,7 @@ impl Handle {
         let middle = middle.and_then(|m| chain.joints().iter().position(|&j| j == m));
         let rotates = rotates(bind, &chain, &method);
         let share = spec.options.influence;
-        Ok(Self {
+        let this = Self {
             name: spec.name.clone(),
             color: spec.color,
             solver: spec.solver,
@@ -419,8 +461,15 @@ impl Handle {
             influence: [spec.position_influence * share, spec.rotation_influence * share],
             on: spec.on,
             fade: spec.fade,
+            holds: spec.holds,
+            root_mode: spec.root_mode,
             options: IterativeOptions { influence: 1.0, ..spec.options },
-        })
+        };
+        let unused = this.sources.iter().find_map(|source| this.unused(&source.spec.value));
+        match unused {
+            Some(what) => Err(HandleFault::Unused { solver: spec.solver, what }),
+            None => Ok(this),
+        }
     }
 
     pub fn scratch(&self) -> Scratch {
@@ -449,7 +498,7 @@ impl Handle {
             Method::Follow(solver) => solver.reserve(workspace),
             Method::Spline(solver, _) => solver.reserve(workspace),
             Method::FullBody(solver) => solver.reserve(workspace),
-            Method::Foot(_) | Method::LookAt(_) | Method::Aim(..) | Method::Twist => {}
+            Method::Foot(_) | Method::LookAt(_) | Method::Aim(..) | Method::Twist | Method::Place => {}
         }
     }
 
@@ -508,7 +557,7 @@ impl Handle {
         let (poled, rotates, moves) = match self.method {
             Method::Chain(_) | Method::Levels(_) | Method::Foot(_) => (true, true, true),
             Method::FullBody(_) => (true, true, true),
-            Method::JointSpace(_) => (false, true, true),
+            Method::JointSpace(_) | Method::Place => (false, true, true),
             Method::Aim(..) => (swivel == 0.0, false, true),
             Method::Follow(_) | Method::Spline(..) | Method::LookAt(_) => (false, false, true),
             Method::Twist => (false, true, false),
@@ -582,6 +631,16 @@ impl Handle {
     ) -> Result<RigGoal, HandleFault> {
         let source = &self.sources[n];
         let mut all = given.copied().unwrap_or_default();
+        let own = &source.spec.value;
+        if all.is_unset() {
+            let position_influence = all.goal.position_influence * own.goal.position_influence;
+            let rotation_influence = all.goal.rotation_influence * own.goal.rotation_influence;
+            let goal = Goal { position_influence, rotation_influence, ..own.goal };
+            all = RigGoal { goal, ..*own };
+        } else if all.goal.pole == Pole::Keep && all.goal.swivel == 0.0 {
+            (all.goal.pole, all.goal.swivel) = (own.goal.pole, own.goal.swivel);
+            all.pole_space = Some(source.spec.pole_space.unwrap_or(source.spec.space));
+        }
         let [space, pole_space] = self.spaces(n, &all, spaces, pose)?;
         (all.space, all.pole_space) = (None, None);
         let goal = &mut all.goal;
@@ -656,7 +715,8 @@ impl Handle {
             for ((source, task), set) in self.sources.iter().zip(tasks).zip(set) {
                 let here = pose.position(source.joint);
                 let mut goal = task.goal;
-                if !set || goal.position.is_none() && goal.rotation.is_none() {
+                let floats = source.joint == self.chain.root() && self.root_mode != RootMode::Pinned;
+                if !floats && (!set || goal.position.is_none() && goal.rotation.is_none()) {
                     let relative = source.space.joint().filter(|_| source.relative);
                     let here = relative.map_or(here, |j| pose.model(j).inverse().transform_point3(here));
                     goal.position = goal.position.or(Some(here));
@@ -729,10 +789,24 @@ impl Handle {
                 let aim = Aim { up: direction.map(|direction| AimUp { axis: *up, direction }), ..*aim };
                 aim.solve(pose, goal.position.unwrap_or(end), &self.turns())?
             }
-            Method::FullBody(solver) => solver.solve(workspace, pose, &scratch.goals, &options)?,
+            Method::FullBody(solver) => {
+                let options = FullBodyOptions::from(options).with_root(self.root_mode);
+                solver.solve(workspace, pose, &scratch.goals, &options)?
+            }
             Method::Twist => {
                 let turns = goal.rotation.is_some() || preferred;
                 self.twist(pose, goal.rotation.unwrap_or(kept), turns, animation);
+                Report::default()
+            }
+            Method::Place => {
+                check::frame(pose, tip, "a joint's frame", true)?;
+                let to = pose.parent_model(tip).inverse().transform_point3(goal.position.unwrap_or(end));
+                pose.set_translation(tip, to);
+                if let Some(rotation) = goal.rotation {
+                    pose.set_model_rotation(tip, rotation);
+                    preferred::hold(pose, tip);
+                }
+                pose.update();
                 Report::default()
             }
         };

@@ -100,6 +100,7 @@ mod bake;
 mod error;
 mod foot;
 mod handle;
+mod humanoid;
 mod joint_space;
 mod matching;
 mod precedence;
@@ -111,16 +112,17 @@ mod spec;
 
 pub use bake::RigBakeError;
 pub use error::{HandleFault, RigError};
+pub use humanoid::{HumanoidSpec, Limbs};
 pub use matching::RigMatch;
 pub use spec::{EffectorSpec, FootSpec, GoalSpec, HandleSolver, HandleSpec, RigSpec, Space, StartFrom};
 
 use alloc::{boxed::Box, string::String, sync::Arc, vec::Vec};
 
-use glam::Vec3;
+use glam::{Affine3, Vec3};
 
 use crate::{
     Goal, JointId, JointTransform, Placement, Pole, Pose, Report, Skeleton, SolveError, Workspace,
-    body::BodyRoles, option_type::option_type, solve::check,
+    body::BodyRoles, math, option_type::option_type, solve::check,
 };
 use handle::{Failed, Handle, Scratch};
 use matching::Matching;
@@ -270,6 +272,8 @@ pub struct RigState {
     set: Vec<bool>,
     /// Transforms of all joints that the rig may move, as the animation has them.
     animation: Vec<JointTransform>,
+    /// For handles that hold their tips, in order: the frame above the chain, and that of the tip, as the animation has them.
+    kept: Vec<[Affine3; 2]>,
     reports: Vec<HandleReport>,
     /// Goals of a match.
     matched: Vec<RigGoal>,
@@ -432,9 +436,15 @@ impl Rig {
         self.handles.iter().position(|h| h.name == name)
     }
 
-    /// Index of the goal of a handle, or of its effector at this joint.
+    /// Index of the goal of a handle, or of its effector at this joint. Without a handle of this name, that of the effector of
+    /// this name.
     pub fn find_goal(&self, handle: &str, effector: Option<JointId>) -> Option<usize> {
-        let handle = &self.handles[self.find(handle)?];
+        let Some(found) = self.find(handle) else {
+            let named =
+                |h: &Handle| h.sources.iter().position(|s| s.name == Some(handle)).map(|n| h.first + n);
+            return self.handles.iter().find_map(named).filter(|_| effector.is_none());
+        };
+        let handle = &self.handles[found];
         match effector {
             None => Some(handle.first),
             Some(joint) => Some(handle.first + handle.sources.iter().position(|s| s.joint == joint)?),
@@ -476,6 +486,7 @@ impl Rig {
             tasks: alloc::vec![RigGoal::new(); self.goals],
             set: alloc::vec![false; self.goals],
             animation: Vec::with_capacity(self.moved.len()),
+            kept: Vec::with_capacity(self.handles.len()),
             reports: alloc::vec![HandleReport::default(); self.handles.len()],
             matched: Vec::with_capacity(self.goals),
             on,
@@ -519,6 +530,10 @@ impl Rig {
             next.copy_from(memory);
         }
         pose.update();
+        let holding = self.handles.iter().filter(|h| h.holds);
+        let frames = |h: &Handle| [pose.parent_model(h.chain.root()), pose.model(h.chain.tip())];
+        state.kept.clear();
+        state.kept.extend(holding.map(frames));
     }
 
     /// Restores the animation.
@@ -577,7 +592,8 @@ impl Rig {
         frame: &RigFrame<'_>,
         matching: Option<Matching>,
     ) -> Result<(), RigError> {
-        let RigState { next, scratch, tasks, set, animation, reports, matched: read, .. } = state;
+        let RigState { next, scratch, tasks, set, animation, kept, reports, matched: read, .. } = state;
+        let mut kept = kept.iter();
         // At no time, nothing moves against damping: each step is infinitely short.
         let pace = if frame.dt > 0.0 { (precedence::STEP / frame.dt).min(f32::MAX) } else { f32::MAX };
         for (n, handle) in self.handles.iter().enumerate() {
@@ -607,6 +623,16 @@ impl Rig {
                 let task = handle.resolve(k, given.get(at), &self.spaces, &frame.placement, pose);
                 tasks[at] = task.map_err(|fault| handle.misplaced(fault))?;
                 set[at] = !tasks[at].is_unset() || handle.is_always_set();
+            }
+            let kept = if handle.holds { kept.next() } else { None };
+            if let Some([above, tip]) = kept
+                && *above != pose.parent_model(handle.chain.root())
+            {
+                let goal = &mut tasks[handle.first].goal;
+                let turned = || handle.rotates.then(|| math::rotation_of(&tip.matrix3));
+                goal.position = goal.position.or(Some(tip.translation));
+                goal.rotation = goal.rotation.or_else(turned);
+                set[handle.first] = true;
             }
             let (tasks, set) = (&tasks[goals.clone()], &set[goals]);
             let own = match handle.is_whole() {

@@ -5,11 +5,12 @@ use core::fmt;
 
 use glam::Vec3;
 
+use super::RigGoal;
 use crate::{
     JointId,
     body::{BodyRoles, Role, Side},
     ground::plant::Sole,
-    solve::IterativeOptions,
+    solve::{IterativeOptions, RootMode},
 };
 
 /// Declares an enum whose variants have names in rig files.
@@ -47,6 +48,8 @@ macro_rules! named {
     };
 }
 
+pub(super) use named;
+
 named! {
     /// The solver of a handle.
     HandleSolver {
@@ -80,6 +83,8 @@ named! {
         Foot = "foot",
         /// Spreads the roll of the tip along the chain.
         Twist = "twist",
+        /// Puts its one joint at the goal, such as the hips, which carry a figure. The joint's offset from its parent changes.
+        Place = "place",
     }
 }
 
@@ -126,6 +131,9 @@ pub struct GoalSpec {
     /// Whether the node's rotation is the goal too, with the offset that the tip's has from it at bind. Control joints of many
     /// files have rotations that their limbs do not follow.
     pub follows_rotation: bool,
+    /// The goal where the caller's is unset; unset by default. Its influences multiply the caller's, and its spaces are those
+    /// above. A node gives the position where this has none. Its pole and swivel hold as well where the caller gives neither.
+    pub value: RigGoal,
 }
 
 /// One of several goals of a handle: of a full body, or a control point of a curve.
@@ -139,12 +147,14 @@ pub struct EffectorSpec {
     pub weights: [f32; 2],
     /// Priority, 0 (highest, the default) to 2. Full bodies only.
     pub priority: u8,
+    /// Name by which [`Rig::find_goal`](super::Rig::find_goal) finds the goal; `None` by default.
+    pub name: Option<&'static str>,
 }
 
 impl EffectorSpec {
     /// An effector whose goal the caller gives in model space.
     pub fn new(joint: JointId) -> Self {
-        Self { joint, goal: GoalSpec::default(), weights: [1.0; 2], priority: 0 }
+        Self { joint, goal: GoalSpec::default(), weights: [1.0; 2], priority: 0, name: None }
     }
 }
 
@@ -197,10 +207,16 @@ pub struct HandleSpec {
     /// The axis of an aim or of a look-at, in the tip's local space (any length but 0). By default it is the direction in
     /// which the figure faces at bind: that of its roles, or model +Z.
     pub axis: Option<Vec3>,
+    /// Whether what a goal leaves unset holds the tip where the animation has it, in model space, when a handle before has moved the
+    /// joints above the chain: for feet below hips that are moved. False by default: the tip goes along.
+    pub holds: bool,
     /// Goals of a full body, or control points of a spline; empty for all others.
     pub effectors: Vec<EffectorSpec>,
     /// Sole of a foot.
     pub foot: FootSpec,
+    /// How a full body's root translates; [`RootMode::Pinned`] by default. A root that is not pinned stays only where its own
+    /// effector's goal is set.
+    pub root_mode: RootMode,
     /// Options of solvers of chains and of full bodies. Their influence multiplies both influences of the handle.
     pub options: IterativeOptions,
 }
@@ -223,8 +239,10 @@ impl HandleSpec {
             on: true,
             fade: 0.0,
             axis: None,
+            holds: false,
             effectors: Vec::new(),
             foot: FootSpec::default(),
+            root_mode: RootMode::Pinned,
             options: IterativeOptions::new(),
         }
     }

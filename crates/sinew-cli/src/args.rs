@@ -7,6 +7,7 @@ mod figure;
 mod info;
 mod plant;
 mod reach;
+mod rig;
 mod solve;
 mod values;
 
@@ -19,6 +20,7 @@ pub use figure::{BodyArgs, MemoryArgs, UnitArgs, Up};
 pub use info::InfoArgs;
 pub use plant::PlantArgs;
 pub use reach::ReachArgs;
+pub use rig::RigArgs;
 pub use solve::{CurveArgs, LookArgs, SolveArgs, SolverName};
 
 /// Inverse kinematics on files: plants the feet of clips on a ground, solves goals for figures and robot arms, and draws the
@@ -36,6 +38,7 @@ Examples:
   sinew plant                  the built-in character on the built-in stairs: planted.glb, planted.png
   sinew info knight.glb        joints, clips, and the joint of each body part
   sinew plant knight.glb --clip Walking_A --ground level.glb -o out.glb
+  sinew rig knight.glb -o knight.toml
   sinew bake knight.glb --rig knight.toml --clip Walking_A -o baked.glb
   sinew draw knight.glb --clip Walking_A --time 0.4 -o knight.png
   sinew solve arm.urdf --chain base..tool --to 0.4,0.1,0.3 --rotation 0,1,0,0
@@ -53,6 +56,8 @@ pub enum Command {
     /// Without MODEL, the built-in character walks up the built-in stairs, and planted.glb and planted.png are written.
     /// The output holds the whole input, the planted clip as `NAME (planted)`, and the ground as a mesh named `ground`.
     Plant(Box<PlantArgs>),
+    /// Write a rig file for a two-legged figure, with the names of its goals.
+    Rig(Box<RigArgs>),
     /// Play a clip through a rig's handles and write the model with the result added as a clip.
     ///
     /// The output holds the whole input, and the baked clip as `NAME (baked)`.

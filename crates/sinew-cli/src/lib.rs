@@ -13,6 +13,7 @@ mod picture;
 mod plant;
 mod progress;
 mod reach;
+mod rig;
 mod signals;
 mod solve;
 mod threads;
@@ -67,6 +68,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Info(args) => info::run(&args),
         Command::Draw(args) => draw::run(&args),
         Command::Plant(args) => plant::run(&args),
+        Command::Rig(args) => rig::run(&args),
         Command::Bake(args) => bake::run(&args),
         Command::Solve(args) => solve::run(&args),
         Command::Reach(args) => reach::run(&args),

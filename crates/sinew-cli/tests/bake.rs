@@ -70,3 +70,37 @@ fn what_cannot_be_baked_is_one_line() {
     says(&place.refused("bake walk.glb --rig rig.toml --foot-tolerance 0.1 -o out.glb"), &["--tolerance"]);
     assert_eq!(place.names(), ["arm.urdf", "bad.toml", "binary.toml", "rig.toml", "walk.glb"]);
 }
+
+/// A proposed rig changes nothing, and each of its goals can be set.
+#[test]
+fn a_proposed_rig_is_a_rig_and_changes_nothing() {
+    let place = Place::with_walk("rig");
+    place.done("rig walk.glb -o rig.toml");
+    let text = String::from_utf8(place.read("rig.toml")).unwrap();
+    assert_eq!(place.done("rig walk.glb"), text);
+    place.done("bake walk.glb -q --rig rig.toml -o same.glb");
+    let same = place.glb("same.glb");
+    let name = names(&same)[0].clone();
+    let tracks = |of: &str| same.tracks(of).len();
+    assert_eq!(keys(&same, 0), keys(&same, 1));
+    assert_eq!(tracks(&name), tracks(&format!("{name} (baked)")));
+    let mut goals = 0;
+    for at in text.match_indices("# [goal.").map(|(at, _)| at) {
+        let (before, goal) = text.split_at(at);
+        let (table, rest) = goal.split_at(goal.find("\n\n").unwrap_or(goal.len()));
+        let set = format!("{before}{}{rest}", table.replace("# [", "[").replace("\n# ", "\n"));
+        place.write("set.toml", set);
+        place.done("bake walk.glb -q --rig set.toml -o set.glb");
+        assert_ne!(place.read("set.glb"), place.read("same.glb"), "{table}");
+        goals += 1;
+    }
+    assert_eq!(goals, 10);
+    // Goals where they are at bind, for all limbs at once.
+    let all = text.replace("# [", "[").replace("\n# position", "\nposition").replace("\n# roll", "\nroll");
+    place.write("all.toml", all.replace("two-bone\"\n", "full-body\"\n").replace("\nroll", "\n# roll"));
+    place.done("bake walk.glb -q --rig all.toml -o all.glb");
+    says(&place.failed("rig missing.glb"), &["missing.glb"]);
+    says(&place.refused("rig walk.glb -o walk.glb"), &["would overwrite"]);
+    place.write("arm.urdf", "<robot name=\"a\"><link name=\"b\"/></robot>");
+    says(&place.refused("rig arm.urdf"), &["arm.urdf"]);
+}

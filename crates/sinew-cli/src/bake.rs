@@ -8,7 +8,6 @@ use std::{
 use serde_json::json;
 use sinew::{
     JointId, Pose,
-    body::{BodyRoles, RoleError},
     ground::plant::{ClipAnalysis, ClipOptions, Figure, Interval, contact::ContactLimits},
     motion::Clip,
 };
@@ -19,17 +18,25 @@ use crate::{
     failure::Failure,
     lookup, model,
     outputs::{check_folder, ending, keep_inputs},
+    plant::{
+        GROUND_COLOR,
+        level::{Level, LevelError, Walk},
+        report,
+        work::{self, Done, Task, WorkError},
+    },
 };
 
 /// Runs the subcommand.
 pub fn run(args: &BakeArgs) -> Result<(), Failure> {
-    keep_inputs(&args.out, [args.rig.as_path()])?;
     if model::is_urdf(&args.model) {
         return Err(Failure::Usage(format!(
             "{}: a .urdf has no clip; `sinew solve` answers for its arms",
             args.model.display()
         )));
     }
+    let level = args.ground.path.is_some().then(|| Level::of(&args.ground)).transpose()?;
+    let ground = level.as_ref().and_then(Level::file);
+    keep_inputs(&args.out, [args.rig.as_path()].into_iter().chain(ground))?;
     let model = model::read(&args.model, &args.units)?;
     if ending(&args.out) == "bvh" && matches!(model.source, Source::Gltf(_)) {
         return Err(model::not_from_bvh(&args.out));
@@ -46,32 +53,49 @@ pub fn run(args: &BakeArgs) -> Result<(), Failure> {
     })?;
     let rig = rig::read(&text, &args.rig, &bind, body.as_ref().ok())?;
     let rest = Pose::rest(&model.skeleton);
-    let baked = rig.bake(&rest, clip, |_, _, _| ()).map_err(Failure::work)?;
-    let written = match args.tolerance {
-        None => None,
-        Some(tolerance) => {
-            let contacts = match args.foot_tolerance {
-                None => Vec::new(),
-                Some(_) => contacts(&model, &bind, &rest, &baked, &body)?,
-            };
-            let within = |joint: JointId, time: f32| {
-                let stands = contacts.iter().any(|(foot, times)| {
-                    model.skeleton.is_below(joint, *foot) && times.iter().any(|i| i.contains(time))
-                });
-                args.foot_tolerance.filter(|_| stands).unwrap_or(tolerance)
-            };
-            Some(baked.reduced(&rest, within).map_err(Failure::work)?)
+    let figure = match level.is_some() || args.foot_tolerance.is_some() {
+        true => {
+            let by_hand = |e| Failure::Work(format!("{e}; {}", model::feet_by_hand(&model, &bind)));
+            let body = body.map_err(by_hand)?;
+            Some(Figure::of_body(&bind, &body, &model.skin_points(&bind)).map_err(Failure::work)?)
         }
+        false => None,
     };
-    let done = written.as_ref().unwrap_or(&baked);
-    write(&model, clip, done, args)?;
+    // Feet are planted first: the handles then get a clip whose feet stand.
+    let planted = match (&level, &figure) {
+        (Some(level), Some(figure)) => Some(plant(level, figure, &rest, clip, args)?),
+        _ => None,
+    };
+    let source = match &planted {
+        Some(done) => {
+            let tracks = done.planting.planted.clip.tracks().to_vec();
+            &Clip::new(clip.name(), &model.skeleton, tracks).map_err(Failure::work)?
+        }
+        None => clip,
+    };
+    let baked = rig.bake(&rest, source, |_, _, _| ()).map_err(Failure::work)?;
+    let reduced = args.tolerance.map(|tolerance| {
+        let feet = figure.as_ref().zip(args.foot_tolerance);
+        let contacts = feet.map_or(Ok(Vec::new()), |(figure, _)| contacts(figure, &rest, &baked))?;
+        let within = |joint: JointId, time: f32| {
+            let stands = |(foot, times): &(JointId, Vec<Interval>)| {
+                model.skeleton.is_below(joint, *foot) && times.iter().any(|i| i.contains(time))
+            };
+            feet.filter(|_| contacts.iter().any(stands)).map_or(tolerance, |(_, tight)| tight)
+        };
+        baked.reduced(&rest, within).map_err(Failure::work)
+    });
+    let reduced = reduced.transpose()?;
+    let done = reduced.as_ref().unwrap_or(&baked);
+    write(&model, clip, done, planted.as_ref(), args)?;
     if !args.quiet {
         let (all, left) = (moving_keys(&baked), moving_keys(done));
-        let keys = if written.is_some() { format!("{left} of {all} keys") } else { format!("{all} keys") };
+        let keys = if reduced.is_some() { format!("{left} of {all} keys") } else { format!("{all} keys") };
         let handles = rig.len();
+        let on = level.map_or(String::new(), |level| format!(", planted on {level},"));
         writeln!(
             io::stdout(),
-            "{}: `{}` through {handles} handle{} to `{}`, {:.2} s, {keys}",
+            "{}: `{}`{on} through {handles} handle{} to `{}`, {:.2} s, {keys}",
             args.out.display(),
             lookup::shown(clip.name()),
             if handles == 1 { "" } else { "s" },
@@ -82,21 +106,23 @@ pub fn run(args: &BakeArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Plants the clip's feet on a ground.
+fn plant(level: &Level, figure: &Figure, rest: &Pose, clip: &Clip, args: &BakeArgs) -> Result<Done, Failure> {
+    let task = Task { figure, rest, clip, options: ClipOptions::default() };
+    let made = args.units.ground_options(args.ground.up);
+    let ground = |walk: &Walk<'_>| level.mesh(walk, args.ground.scale, args.ground.at, &made);
+    work::plant(&task, ground).map_err(|error| match error {
+        WorkError::Level(LevelError::File(error)) => Failure::File(error),
+        error => Failure::work(error),
+    })
+}
+
 /// The ankles, and the times in which their feet are in contact with the floor in a clip.
-fn contacts(
-    model: &Model,
-    bind: &Pose,
-    rest: &Pose,
-    clip: &Clip,
-    body: &Result<BodyRoles, RoleError>,
-) -> Result<Vec<(JointId, Vec<Interval>)>, Failure> {
-    let by_hand = |e: &RoleError| Failure::Work(format!("{e}; {}", model::feet_by_hand(model, bind)));
-    let body = body.as_ref().map_err(by_hand)?;
-    let figure = Figure::of_body(bind, body, &model.skin_points(bind)).map_err(Failure::work)?;
+fn contacts(figure: &Figure, rest: &Pose, clip: &Clip) -> Result<Vec<(JointId, Vec<Interval>)>, Failure> {
     let mut options = ClipOptions::default();
     options.repeat = Some(1);
-    let analysis = ClipAnalysis::of(&figure, rest, clip, &options).map_err(Failure::work)?;
-    let limits = ContactLimits::new(&figure, &options.planting);
+    let analysis = ClipAnalysis::of(figure, rest, clip, &options).map_err(Failure::work)?;
+    let limits = ContactLimits::new(figure, &options.planting);
     let times = |i: Interval| Interval { from: analysis.start + i.from, to: analysis.start + i.to };
     let feet = figure.legs().iter().zip(&analysis.feet).map(|(leg, foot)| {
         let contacts = foot.contacts(analysis.step, &limits);
@@ -117,7 +143,13 @@ fn moving_keys(clip: &Clip) -> usize {
     clip.tracks().iter().map(joint).sum()
 }
 
-fn write(model: &Model, clip: &Clip, baked: &Clip, args: &BakeArgs) -> Result<(), Failure> {
+fn write(
+    model: &Model,
+    clip: &Clip,
+    baked: &Clip,
+    planted: Option<&Done>,
+    args: &BakeArgs,
+) -> Result<(), Failure> {
     let out: &Path = &args.out;
     let mut document = match &model.source {
         Source::Gltf(document) => document.clone(),
@@ -126,6 +158,10 @@ fn write(model: &Model, clip: &Clip, baked: &Clip, args: &BakeArgs) -> Result<()
         }
         Source::Bvh(_) => model::document(model)?,
     };
-    document.add_animation(baked, Some(json!({ "sinew": { "source": clip.name() } })))?;
+    let note = planted.map_or_else(|| json!({ "source": clip.name() }), |done| report::note(done, clip));
+    document.add_animation(baked, Some(json!({ "sinew": note })))?;
+    if let Some(done) = planted {
+        document.add_mesh_node("ground", done.ground.mesh(), GROUND_COLOR)?;
+    }
     Ok(document.write(out)?)
 }

@@ -52,6 +52,35 @@ fn a_baked_clip_stands_beside_its_source() {
 }
 
 #[test]
+fn feet_are_planted_before_the_handles() {
+    let place = Place::with_walk("bake_ground");
+    let salute =
+        "rig = 1\n[humanoid]\n[goal.\"right hand\"]\nspace = \"head\"\nposition = [-0.15, -0.1, 0.35]\n";
+    place.write("salute.toml", salute);
+    let said = place.done("bake walk.glb --rig salute.toml --ground rough --tolerance 0.002 -o out.glb");
+    says(&said, &["planted on rough ground", "6 handles"]);
+    let out = place.glb("out.glb");
+    let note = &out.json["animations"][1]["extras"]["sinew"];
+    assert!(note["plants"].as_array().is_some_and(|plants| plants.len() > 4), "{note}");
+    out.node("ground");
+    place.done("bake walk.glb -q --rig salute.toml --ground rough -o again.glb");
+    place.done("plant walk.glb -q --ground rough -o planted.glb");
+    // The hips and the legs are those of the planted clip.
+    let (planted, again) = (place.glb("planted.glb"), place.glb("again.glb"));
+    for joint in ["hips", "thigh.L", "shin.R", "foot.L"] {
+        let name = names(&planted)[1].clone();
+        let (_, from) = planted.sampler(&name, joint, "rotation").unwrap();
+        let (_, to) = again.sampler(&name.replace("planted", "baked"), joint, "rotation").unwrap();
+        assert_eq!(planted.values(from), again.values(to), "{joint}");
+    }
+    says(
+        &place.refused("bake walk.glb --rig salute.toml --ground rough --ground-scale 2 -o x.glb"),
+        &["built in"],
+    );
+    says(&place.failed("bake walk.glb --rig salute.toml --ground none.obj -o x.glb"), &["none.obj"]);
+}
+
+#[test]
 fn what_cannot_be_baked_is_one_line() {
     let place = Place::with_walk("bake_bad");
     place.write("rig.toml", RIG);

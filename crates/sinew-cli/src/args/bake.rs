@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use super::{
-    BodyArgs, UnitArgs,
+    BodyArgs, GroundArgs, UnitArgs,
     values::{at_least_zero, model_out},
 };
 
@@ -37,6 +37,10 @@ pub struct BakeArgs {
     #[arg(long, value_name = "METRES", value_parser = at_least_zero, requires = "tolerance", help_heading = "Keys")]
     pub foot_tolerance: Option<f32>,
 
+    /// Ground.
+    #[command(flatten, next_help_heading = "Ground")]
+    pub ground: GroundArgs,
+
     /// Units and axes.
     #[command(flatten, next_help_heading = "Figure")]
     pub units: UnitArgs,
@@ -49,6 +53,8 @@ const BAKE_EXAMPLES: &str = "\
 Examples:
   sinew bake knight.glb --rig knight.toml --clip Walking_A -o baked.glb
       The clip through the rig's handles, as `Walking_A (baked)` beside it.
+  sinew bake knight.glb --rig knight.toml --clip Walking_A --ground rough -o rough.glb
+      The feet are planted on rough ground first; then the handles hold hands, head and body.
   sinew bake walk.bvh --scale 0.056444 --rig hands.toml --tolerance 0.005 --foot-tolerance 0.001 -o walk.glb
       Keys are left out where no joint moves by 5 mm for it, and no standing foot by 1 mm.
 

@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use glam::Vec3;
 use sinew::ground::plant::Stride;
 
 use super::{
-    BodyArgs, ContactSource, UnitArgs, Up,
-    values::{at_least_zero, half_turn, model_out, picture, positive, share, slope, stride, vector},
+    BodyArgs, ContactSource, GroundArgs, UnitArgs,
+    values::{at_least_zero, half_turn, model_out, picture, positive, share, slope, stride},
 };
 
 /// Arguments of `sinew plant`.
@@ -22,25 +21,9 @@ pub struct PlantArgs {
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub clip: Option<String>,
 
-    /// The ground: stairs, stairs-down, steep-stairs, steep-stairs-down, slope, slope-down, rough, flat, or a .glb, .gltf or
-    /// .obj file
-    ///
-    /// The built-in grounds are placed under the walk. A step of the stairs rises 12 cm on a tread of 40 cm, one of the
-    /// steep stairs 17 cm on 29 cm; the slope has 20 degrees. A mesh from a file keeps its place and size unless --ground-at
-    /// or --ground-scale is given.
-    #[arg(long, value_name = "GROUND", default_value = "stairs", value_hint = ValueHint::FilePath,
-          help_heading = "Ground")]
-    pub ground: PathBuf,
-    /// Scale a ground from a file by this factor
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = positive, help_heading = "Ground")]
-    pub ground_scale: f32,
-    /// Translate a ground from a file, in metres
-    #[arg(long, value_name = "X,Y,Z", default_value = "0,0,0", value_parser = vector,
-          allow_hyphen_values = true, help_heading = "Ground")]
-    pub ground_at: Vec3,
-    /// Up axis of an .obj ground [default: y]
-    #[arg(long, value_name = "AXIS", value_enum, help_heading = "Ground")]
-    pub ground_up: Option<Up>,
+    /// Ground.
+    #[command(flatten, next_help_heading = "Ground")]
+    pub ground: GroundArgs,
 
     /// The model to write: .glb, .gltf, .vrm or .bvh [default: planted.glb]
     #[arg(short, long, value_name = "FILE", value_parser = model_out(), value_hint = ValueHint::FilePath,

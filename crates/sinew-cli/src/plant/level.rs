@@ -10,6 +10,8 @@ use sinew::ground::{
 use sinew_files::{FileError, ReadOptions};
 use thiserror::Error;
 
+use crate::{args::GroundArgs, failure::Failure, outputs::ending};
+
 /// Ground, as the command line names it. Built-in ones have their shapes, and get their places under a walk.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Level {
@@ -53,8 +55,31 @@ impl std::fmt::Display for Level {
 }
 
 impl Level {
+    /// The ground of the command line. Options that do not fit it are errors.
+    pub fn of(args: &GroundArgs) -> Result<Self, Failure> {
+        let (level, name) = (Self::parse(args.name()), args.name().display());
+        let file = level.file();
+        if file.is_none() && (args.at != Vec3::ZERO || args.scale != 1.0) {
+            let option = if args.scale != 1.0 { "--ground-scale" } else { "--ground-at" };
+            return Err(Failure::Usage(format!(
+                "{option} is for a ground from a file; {name} is built in and placed under the walk"
+            )));
+        }
+        if args.up.is_some() && file.is_none_or(|path| ending(path) != "obj") {
+            return Err(Failure::Usage(format!(
+                "--ground-up is for an .obj ground, whose format does not declare an up axis, not for {name}"
+            )));
+        }
+        Ok(level)
+    }
+
+    /// Path of a ground from a file.
+    pub fn file(&self) -> Option<&Path> {
+        if let Self::File(path) = self { Some(path) } else { None }
+    }
+
     /// The built-in ground of this name; any other name is a file.
-    pub fn parse(name: &Path) -> Self {
+    fn parse(name: &Path) -> Self {
         let (steep, slope) = (Stairs::new(), Slope::new());
         let stairs = steep.with_rise(0.12).with_going(0.40);
         match name.to_str().unwrap_or_default() {

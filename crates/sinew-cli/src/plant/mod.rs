@@ -1,17 +1,16 @@
 //! `sinew plant`: plants the feet of a clip on a ground, from file to file.
 
 mod contacts;
-mod level;
-mod report;
+pub mod level;
+pub mod report;
 mod show;
-mod work;
+pub mod work;
 
 use std::{
     io::{self, Write},
     path::Path,
 };
 
-use glam::Vec3;
 use sinew::{
     JointId, Pose,
     body::{RoleError, Side},
@@ -39,7 +38,7 @@ pub fn run(args: &PlantArgs) -> Result<(), Failure> {
         None => sample::mannequin().map_err(Failure::work)?,
     };
     let out = args.out();
-    let level = Level::parse(&args.ground);
+    let level = Level::of(&args.ground)?;
     check_outputs(args, &model, &level)?;
     let clip = lookup::clip_or_only(&model, args.clip.as_deref(), "plant")?;
     let memory = args.units.memory.bytes();
@@ -69,8 +68,8 @@ pub fn run(args: &PlantArgs) -> Result<(), Failure> {
     options.contacts = contacts.map(Vec::from).unwrap_or_default();
     options.max_keys = args.max_keys;
     let task = Task { figure: &figure, rest: &rest, clip, options };
-    let made = args.units.ground_options(args.ground_up);
-    let ground = |walk: &Walk<'_>| level.mesh(walk, args.ground_scale, args.ground_at, &made);
+    let made = args.units.ground_options(args.ground.up);
+    let ground = |walk: &Walk<'_>| level.mesh(walk, args.ground.scale, args.ground.at, &made);
     let done = work::plant(&task, ground).map_err(|error| match (error, &args.contacts) {
         (WorkError::Plant(PlantError::Contacts(refused)), Some(source)) => {
             contacts::refused(source, &refused)
@@ -147,22 +146,8 @@ fn check_outputs(args: &PlantArgs, model: &Model, level: &Level) -> Result<(), F
     if ending(&out) == "bvh" && matches!(model.source, Source::Gltf(_)) {
         return Err(model::not_from_bvh(&out));
     }
-    let ground = if let Level::File(path) = level { Some(path) } else { None };
-    if ground.is_none() && (args.ground_at != Vec3::ZERO || args.ground_scale != 1.0) {
-        let option = if args.ground_scale != 1.0 { "--ground-scale" } else { "--ground-at" };
-        return Err(Failure::Usage(format!(
-            "{option} is for a ground from a file; {} is built in and placed under the walk",
-            args.ground.display()
-        )));
-    }
-    if args.ground_up.is_some() && ground.is_none_or(|path| ending(path) != "obj") {
-        return Err(Failure::Usage(format!(
-            "--ground-up is for an .obj ground, whose format does not declare an up axis, not for {}",
-            args.ground.display()
-        )));
-    }
     let model_file = args.model.as_deref().map(real);
-    let ground_file = ground.map(|path| real(path));
+    let ground_file = level.file().map(real);
     let contacts_file = args.contacts.as_ref().and_then(|c| c.file()).map(real);
     let outputs = [Some(out), args.picture(), args.report.clone().filter(|path| !is_dash(path))];
     let outputs: Vec<_> = outputs.into_iter().flatten().map(|path| (real(&path), path)).collect();
@@ -182,7 +167,7 @@ fn check_outputs(args: &PlantArgs, model: &Model, level: &Level) -> Result<(), F
 }
 
 /// Warm grey (linear RGBA), on which feet and shadows stand out.
-const GROUND_COLOR: [f32; 4] = [0.62, 0.6, 0.56, 1.0];
+pub const GROUND_COLOR: [f32; 4] = [0.62, 0.6, 0.56, 1.0];
 
 fn write_model(model: &Model, clip: &Clip, done: &Done, out: &Path) -> Result<(), Failure> {
     let note = report::note(done, clip);

@@ -142,7 +142,7 @@ pub fn print(
         "{}: {name}, {:.2} s on {}, {} keys",
         model.name,
         planted.clip.duration(),
-        args.ground.display(),
+        args.ground.name().display(),
         planted.times.len()
     )?;
     let speed = analysis.travel.length();

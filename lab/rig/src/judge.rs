@@ -75,7 +75,7 @@ impl Tally {
 }
 
 /// The larger number; what is no number is larger than any.
-fn larger(a: f64, b: f64) -> f64 {
+pub fn larger(a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }
 }
 
@@ -149,7 +149,7 @@ impl Limb {
 }
 
 /// Angle in radians of the turn from one frame to another, whose scales do not count.
-fn turn(a: &Affine, b: &Affine) -> f64 {
+pub fn turn(a: &Affine, b: &Affine) -> f64 {
     let axes = |m: &Affine| m.columns.map(|c| c * (1.0 / c.length()));
     let (a, b) = (axes(a), axes(b));
     // In the frame of `a`, the columns of the turn are the axes of `b`: its antisymmetric part is the sine, its trace tells
@@ -157,6 +157,16 @@ fn turn(a: &Affine, b: &Affine) -> f64 {
     let at = |i: usize, j: usize| a[i].dot(b[j]);
     let sine = V3 { x: at(2, 1) - at(1, 2), y: at(0, 2) - at(2, 0), z: at(1, 0) - at(0, 1) }.length();
     sine.atan2(at(0, 0) + at(1, 1) + at(2, 2) - 1.0)
+}
+
+/// Frames of joints in model space, parents before children.
+pub fn worlds(parents: &[Option<usize>], locals: &[Local]) -> Vec<Affine> {
+    let mut all: Vec<Affine> = Vec::with_capacity(locals.len());
+    for (parent, local) in parents.iter().zip(locals) {
+        let local = local.affine();
+        all.push(parent.map_or(local, |p| all[p].after(&local)));
+    }
+    all
 }
 
 #[cfg(test)]

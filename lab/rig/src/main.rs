@@ -1,6 +1,6 @@
 //! Applies rigs to real clips, and judges the poses in f64.
 //!
-//!     cargo run --release -p rig
+//!     cargo run --release -p rig [-- knight|switches]
 //!
 //! Exit code 1 if a bound is missed.
 
@@ -19,11 +19,15 @@ mod orders;
 #[allow(dead_code)]
 #[path = "../../plant/src/scene.rs"]
 mod scene;
+mod switches;
 #[allow(dead_code)]
 #[path = "../../plant/src/track.rs"]
 mod track;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use judge::Judge;
 use knight::Knight;
@@ -47,8 +51,19 @@ fn run() -> Result<bool, String> {
     if !path.exists() {
         return Err(format!("no {} (SINEW_DATA names the folder with gltf/)", path.display()));
     }
-    let knight = Knight::read(&path)?;
-    let judge = Judge::read(&path, knight::LIMBS)?;
+    let met = match std::env::args().nth(1).as_deref() {
+        None => knight(&path)? & switches::table(&data)?,
+        Some("knight") => knight(&path)?,
+        Some("switches") => switches::table(&data)?,
+        Some(other) => return Err(format!("there is no table `{other}`; there is `knight` or `switches`")),
+    };
+    println!("\n{}", if met { "all within bounds" } else { "past a bound" });
+    Ok(met)
+}
+
+fn knight(path: &Path) -> Result<bool, String> {
+    let knight = Knight::read(path)?;
+    let judge = Judge::read(path, knight::LIMBS)?;
     let frames = orders::frames(&judge);
     let mut met = oracle::table(&judge, &knight)?;
     println!();
@@ -60,6 +75,5 @@ fn run() -> Result<bool, String> {
         met &= orders::table(title, &rigged, &frames)?;
         met &= cost::table(title, &rigged, &frames)?;
     }
-    println!("\n{}", if met { "all within bounds" } else { "past a bound" });
     Ok(met)
 }

@@ -11,9 +11,14 @@ use crate::{Goal, JointTransform, Placement, Pole, Pose, math, solve::check};
 
 /// Bends of a chain, as shares of its line from root to end, between which its plane passes from what the roll of the root tells
 /// to what the positions tell. Positions of f32 have 3e-7 of their extent, some 5e-7 m at the height of an arm of 0.55 m: at the
-/// lower bound they tell the plane to 3e-4 radians. At half of it a plane that is read is off by 1e-3 (`tests/rig_match.rs`); at
-/// twice the upper bound, limbs with 3 degrees of flexion would be read by their roll, which need not be that of their plane.
+/// lower bound they tell the plane to 3e-4 radians. At a third of it a plane that is read is off by 1e-3; at twice the upper bound,
+/// limbs with 3 degrees of flexion would be read by their roll, which need not be that of their plane.
 const STRAIGHT: [f32; 2] = [3e-3, 6e-3];
+
+/// The same of a chain that bends to the other side than its root's roll tells: up to 7 degrees of overextension. A plane that is
+/// read by the positions would turn the limb's roll by half a turn. As what is read by the roll fades, the limb passes through
+/// straight, and its end leaves the goal by twice the square of the share: 2 mm for a leg of 0.9 m (`lab/rig` allows no more).
+const OVEREXTENDED: [f32; 2] = [0.029, 0.033];
 
 impl Rig {
     /// Converts a goal, by its index in the rig, to other spaces, so that it stays where it is in the world. `pose` has the
@@ -201,12 +206,14 @@ impl Handle {
         let along = bent.dot(axis);
         let seen = bent - axis * along;
         let share = seen.length() / line.length();
-        let by_positions = ((share - STRAIGHT[0]) / (STRAIGHT[1] - STRAIGHT[0])).clamp(0.0, 1.0);
-        let mut across = seen.normalize_or_zero() * by_positions;
-        if by_positions < 1.0 {
+        let mut across = seen.normalize_or_zero();
+        if share < OVEREXTENDED[1] {
             let (_, _, local) = self.preferred_bend(pose);
-            let turned = math::rotate(pose.model_rotation(joints[0]), local);
-            across += (1.0 - by_positions) * math::perpendicular(axis, turned);
+            let rolled = math::perpendicular(axis, math::rotate(pose.model_rotation(joints[0]), local));
+            let opposite = (-across.dot(rolled)).max(0.0);
+            let [low, high] = [0, 1].map(|n| STRAIGHT[n] + (OVEREXTENDED[n] - STRAIGHT[n]) * opposite);
+            let by_positions = ((share - low) / (high - low)).clamp(0.0, 1.0);
+            across = across * by_positions + rolled * (1.0 - by_positions);
         }
         let across = math::perpendicular(axis, across);
         let point = root + axis * along + across * self.chain.length(pose);

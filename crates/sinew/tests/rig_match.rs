@@ -303,7 +303,7 @@ fn back_and_forth_twenty_times_without_a_jump() {
     let (mut state, mut workspace) = (rig.state(), Workspace::new());
     let mut goals = vec![RigGoal::new(); rig.goal_count()];
     (0..rig.len()).for_each(|n| state.set_on(n, false));
-    let (mut on, mut switches, mut differs) = (false, 0, 0.0f64);
+    let (mut on, mut switches, mut differs, mut beside) = (false, 0, 0.0f64, 0);
     for frame in 0..=40 * 7 {
         let pose = clip(frame);
         if on {
@@ -339,11 +339,13 @@ fn back_and_forth_twenty_times_without_a_jump() {
         differs = differs.max(apart(&pose, &shown)[1]);
         for j in hands.into_iter().chain(feet) {
             let off = place(&pose, j).0.distance(place(&shown, j).0);
-            // Knees that are overextended pass through straight.
-            assert!(off < 2e-3, "frame {frame}: {} is {off} m off", bind.skeleton().name(j));
+            // Knees that are overextended at a switch pass through straight, while the clip goes on to bend them.
+            assert!(off < 4e-3, "frame {frame}: {} is {off} m off", bind.skeleton().name(j));
+            beside += usize::from(off > 1e-4);
         }
     }
     assert_eq!(switches, 40);
+    assert!(beside <= 20, "{beside} of 1124 ends");
     assert!(differs > 0.2, "the limbs never rolled otherwise than the clip's: {differs}");
 }
 

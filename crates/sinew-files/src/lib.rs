@@ -13,6 +13,11 @@ pub struct Readme;
 #[doc = include_str!("../../../docs/one-frame.md")]
 pub struct OneFrame;
 
+/// The example of switches between forward and inverse kinematics, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/rigs.md")]
+pub struct Rigs;
+
 pub mod build;
 pub mod bvh;
 pub mod gltf;

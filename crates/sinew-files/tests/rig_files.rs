@@ -147,18 +147,20 @@ pole = { space = "right foot" }
 
 #[test]
 #[ignore = "needs SINEW_DATA"]
-fn the_file_in_the_docs_fits_the_figure_that_it_is_for() {
+fn the_files_in_the_docs_fit_the_figure_that_they_are_for() {
     let page = include_str!("../../../docs/rigs.md");
-    let file = |n| page.split("```toml").nth(n).unwrap().split("```").next().unwrap();
-    let text = file(1);
+    let text = |n: usize| page.split("```toml").nth(n).unwrap().split("```").next().unwrap();
     let at = real::data("gltf/KayKit_Knight.glb");
     let model = sinew_files::Model::read(&at, &sinew_files::ReadOptions::default()).unwrap();
-    let rig = rig::read(text, Path::new("knight.toml"), &model.bind_pose(), None).unwrap();
+    let rig = rig::read(text(1), Path::new("knight.toml"), &model.bind_pose(), None).unwrap();
     assert_eq!(rig.names().collect::<Vec<_>>(), ["left arm", "left foot"]);
     let bind = model.bind_pose();
     let body = BodyRoles::find(&bind, &model.declared_roles).unwrap();
-    let rig = rig::read(file(2), Path::new("salute.toml"), &bind, Some(&body)).unwrap();
+    let rig = rig::read(text(2), Path::new("salute.toml"), &bind, Some(&body)).unwrap();
     assert!(rig.find_goal("left foot", None).is_some());
+    let spaces = format!("rig = 1\n{}", text(3));
+    let rig = rig::read(&spaces, Path::new("knight.toml"), &model.bind_pose(), Some(&body)).unwrap();
+    assert_eq!(rig.names().collect::<Vec<_>>(), ["right hand"]);
 }
 
 #[test]

@@ -38,16 +38,32 @@
 //! # Goals
 //!
 //! A rig has a list of goals: one a handle, in order; a full body has one for each effector, and a spline one for each control
-//! point. [`Rig::find_goal`] gives their index. The caller sets them each frame in [`RigFrame::goals`], in the
-//! [`Space`] of their [`GoalSpec`]. A goal may follow a joint of the same skeleton, such as a control bone that the file
+//! point. [`Rig::find_goal`] gives their index. The caller sets them each frame in [`RigFrame::goals`]. A goal may follow a joint of the same skeleton, such as a control bone that the file
 //! animates: its place, with the offset that the tip has from it at bind, so that at bind the handle changes nothing; its
 //! rotation only where [asked](GoalSpec::follows_rotation). What the caller sets takes the place of what is followed.
 //!
 //! An unset goal is where the animation has it: a handle whose goals are all unset leaves the pose's bits, so a fresh rig
 //! changes nothing. Of a goal with a part, the others are the animation's: with a swivel alone, the tip stays.
 //!
-//! A joint that a goal or a pole follows must not be moved by its own handle or a later one: that is
-//! [`HandleFault::Cycle`]. Within a full body it may be; the body solves such goals together.
+//! # Spaces
+//!
+//! A goal and its pole are in the [`Space`]s of their [`GoalSpec`], or in those that a frame gives them ([`RigGoal::space`],
+//! [`RigGoal::pole_space`]). In the space of a [role](Space::Role), the same numbers fit figures of other sizes, joint axes and
+//! directions in which they face. [`Rig::convert`] takes a goal from one space to another where it is, so that a change of space
+//! moves nothing.
+//!
+//! A joint that a goal or a pole follows, or whose space it is in, must not be moved by its own handle or a later one: that is
+//! [`HandleFault::Cycle`], of a frame's space [`RigError::Space`]. Within a full body it may be, where its specification says so;
+//! the body solves such goals together.
+//!
+//! # Forward and inverse kinematics
+//!
+//! [`Rig::read`] tells where a pose has the goals. [`Rig::match_goals`] is for the switch from FK to IK: it gives goals that leave
+//! the pose as it is, and [`Rig::match_pose`] for the way back: it leaves the pose as the handles made it. What neither can show
+//! stays in the [`RigState`] as local turns of the handle's joints, which fade over a time that is set, so that no switch jumps. A
+//! limb from preferred values shows the positions of its joints and the rotation of its tip; what it cannot show are the rolls of
+//! its upper and its middle joint. They turn about the bones, and so move no joint as they fade. A limb that is overextended
+//! is read as if bent the right way: its end leaves the goal by 1 to 3 mm while that fades. Limits hold in every frame.
 //!
 //! # Start
 //!

@@ -7,10 +7,13 @@ use std::sync::Arc;
 
 use sinew::{
     Goal, JointTransform, Placement, Pole, Pose, Skeleton, Workspace,
-    body::{BodyRoles, Role, Side},
+    body::{ArmJoints, BodyRoles, Role, Side},
     glam::{Affine3, DQuat, DVec3, Quat, Vec3},
     math,
-    rig::{GoalSpec, HandleSpec, Rig, RigError, RigFrame, RigGoal, RigSpec, Space},
+    rig::{
+        EffectorSpec, GoalSpec, HandleSolver, HandleSpec, Rig, RigError, RigFrame, RigGoal, RigSpec,
+        RigState, Space,
+    },
 };
 
 use rig_figure::{Noise, arm, figure, place, turned};
@@ -236,4 +239,75 @@ fn what_cannot_be_converted_or_read_is_an_error() {
     broken.update();
     assert!(rig.read(&broken, &Placement::IDENTITY, &mut goals).is_err());
     assert_eq!(goals[0], RigGoal::new().with_space(Space::Role(Role::Head)), "errors write nothing");
+}
+
+/// A full body whose goals a frame gives spaces of its own joints does what one does that has them from the start.
+#[test]
+fn a_full_body_takes_goals_in_the_spaces_of_its_own_joints_in_any_frame() {
+    let (bind, body) = figure(1.0, 0.5, 12);
+    let arms = Side::BOTH.map(|side| *body.arm(side).unwrap());
+    let head = body.head.unwrap();
+    // The end of the head is no joint of the body, and moves with it.
+    let top = bind.skeleton().find("HeadTop_End").unwrap();
+    let with = |space: Option<Space>| {
+        let mut all = HandleSpec::new("all", body.hips, body.hips);
+        all.solver = HandleSolver::FullBody;
+        all.effectors = [head, arms[0].hand, arms[1].hand].map(EffectorSpec::new).to_vec();
+        all.effectors[1].goal.space = space.unwrap_or_default();
+        Rig::new(&bind, Some(&body), &RigSpec::new(vec![all])).unwrap()
+    };
+    let (plain, mut noise) = (with(None), Noise(3));
+    for (space, same) in [
+        (Space::Joint(head), Space::Joint(head)),
+        (Space::Role(Role::Head), Space::Role(Role::Head)),
+        (Space::Joint(top), Space::Joint(head)),
+        (Space::Joint(arms[1].hand), Space::Joint(arms[1].hand)),
+        (Space::World, Space::World),
+    ] {
+        let from_start = with(Some(same));
+        let (mut state, mut workspace) = (plain.state(), Workspace::new());
+        for trial in 0..10 {
+            let pose = turned(&bind, &mut noise, 0.2);
+            let head_to = Goal::position(pose.position(head) + Vec3::new(0.03, -0.03, 0.03));
+            // Within reach: nearer to the shoulder.
+            let mut within = |arm: &ArmJoints| {
+                let [hand, shoulder] = [arm.hand, arm.upper_arm].map(|j| pose.position(j));
+                hand.lerp(shoulder, 0.3) + 0.05 * noise.vector()
+            };
+            let [near, right] = arms.each_ref().map(|arm| RigGoal::from(Goal::position(within(arm))));
+            let rest = &Placement::IDENTITY;
+            let [here, there] =
+                [space, same].map(|to| plain.convert(1, &near, [to, Space::Model], &pose, rest).unwrap());
+            let solve = |rig: &Rig, state: &mut RigState, workspace: &mut Workspace, goal: RigGoal| {
+                let goals = [head_to.into(), goal, right];
+                let mut solved = pose.clone();
+                let frame = RigFrame::new(0.1).with_goals(&goals);
+                let report = rig.apply(state, workspace, &mut solved, &frame).unwrap();
+                assert!(report.handles[0].report.position_residual < 2e-3, "{space:?}");
+                solved
+            };
+            // Another space in between, so that the solver is changed each time.
+            solve(&plain, &mut state, &mut workspace, near);
+            let found = solve(&plain, &mut state, &mut workspace, here);
+            let unset = RigGoal::from(there.goal);
+            let wanted = solve(&from_start, &mut from_start.state(), &mut Workspace::new(), unset);
+            for j in bind.skeleton().joints() {
+                let off = place(&found, j).0.distance(place(&wanted, j).0);
+                // The solver ends within 1e-4 of the figure's size of its goals, wherever rounding led it.
+                assert!(off < 1e-3, "{space:?}, trial {trial}: {off}");
+            }
+        }
+    }
+    // A goal in its own joint's space has no answer.
+    let goals = [
+        RigGoal::new(),
+        RigGoal::from(Goal::position(Vec3::ONE)).with_space(Space::Joint(arms[0].hand)),
+        RigGoal::new(),
+    ];
+    let (mut state, mut pose) = (plain.state(), bind.clone());
+    let before = state.clone();
+    let frame = RigFrame::new(0.1).with_goals(&goals);
+    let error = plain.apply(&mut state, &mut Workspace::new(), &mut pose, &frame).unwrap_err();
+    assert!(error.to_string().contains("relative to that joint itself"), "{error}");
+    assert!(pose.locals() == bind.locals() && state == before);
 }

@@ -218,7 +218,8 @@ pub enum RigError {
     Space {
         /// Name of the handle.
         handle: String,
-        /// The reason: [`HandleFault::Cycle`], [`HandleFault::NoSuchJoint`] or [`HandleFault::NoRole`].
+        /// The reason: [`HandleFault::Cycle`], [`HandleFault::NoSuchJoint`], [`HandleFault::NoRole`], [`HandleFault::Flat`] or
+        /// [`HandleFault::FullBody`].
         fault: Box<HandleFault>,
     },
     /// A goal has a part that the handle's solver has no use for.

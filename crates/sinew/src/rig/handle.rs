@@ -22,8 +22,8 @@ use crate::{
     mechanism::JointSpaceError,
     solve::{
         Aim, AimUp, Auto, Ccd, ChainSolver, DampedLeastSquares, Effector, Fabrik, Follow, FollowOptions,
-        FullBody, FullBodyOptions, IterativeOptions, LimbOptions, LookAt, LookJoint, LookState, Options,
-        RootMode, Spline, SplineOptions, Tolerance, TwoBone,
+        FullBody, FullBodyError, FullBodyOptions, IterativeOptions, LimbOptions, LookAt, LookJoint,
+        LookState, Options, RootMode, Spline, SplineOptions, Tolerance, TwoBone,
         arc::distance,
         check,
         spline::{Curve, CurveError, CurveKind, CurveUp},
@@ -44,8 +44,8 @@ pub(super) struct Source {
     offset: (Vec3, Quat),
     /// Angle from the pole to the bend.
     pub swivel: f32,
-    /// Whether the goal is solved in the space of a joint that the same full body moves.
-    relative: bool,
+    /// Joint that the same full body moves, and in whose space it solves the goal.
+    relative: Option<JointId>,
 }
 
 enum Method {
@@ -105,6 +105,8 @@ pub(super) struct Scratch {
     look: Option<LookState>,
     joint_space: Option<JointSpaceScratch>,
     curve: Option<Curve>,
+    /// The full body with goals relative to other joints than its own.
+    body: Option<FullBody>,
     points: Vec<Vec3>,
     goals: Vec<Goal>,
     /// Transforms of the handle's joints before it.
@@ -120,6 +122,13 @@ pub(super) enum Failed {
     Solve(SolveError),
     JointSpace(JointSpaceError),
     Curve(CurveError),
+    FullBody(FullBodyError),
+}
+
+impl From<FullBodyError> for Failed {
+    fn from(error: FullBodyError) -> Self {
+        Self::FullBody(error)
+    }
 }
 
 impl From<SolveError> for Failed {
@@ -413,7 +422,7 @@ impl Handle {
                     return Err(HandleFault::Flat { joint: skeleton.name(node).into() });
                 }
             }
-            let relative = relative(goal)?.is_some();
+            let relative = relative(goal)?;
             Ok(Source {
                 joint,
                 name,
@@ -504,8 +513,9 @@ impl Handle {
 
     /// The joints that its goals follow.
     pub fn follows(&self) -> impl Iterator<Item = JointId> + '_ {
-        let space = |s: &Source| s.space.joint().filter(|_| !s.relative);
-        let pole_space = |s: &Source| s.pole_space.joint().filter(|_| !s.relative || s.pole_space != s.space);
+        let space = |s: &Source| s.space.joint().filter(|_| s.relative.is_none());
+        let pole_space =
+            |s: &Source| s.pole_space.joint().filter(|_| s.relative.is_none() || s.pole_space != s.space);
         self.sources.iter().flat_map(move |s| [space(s), pole_space(s), s.spec.node, s.pole]).flatten()
     }
 
@@ -588,10 +598,6 @@ impl Handle {
             (None, Some(_), None) => goal,
             _ => source.pole_space,
         };
-        if source.relative && goal != source.space {
-            let rule = "solves a goal that is relative to a joint of the same body in that space alone";
-            return Err(HandleFault::Setting { solver: self.solver, rule });
-        }
         Ok([goal, pole])
     }
 
@@ -606,21 +612,24 @@ impl Handle {
         let source = &self.sources[n];
         let [goal, pole] = self.spaces(n, given, spaces, pose)?;
         let other = |space: Base, own: Base| space.joint().filter(|_| space != own);
-        Ok([other(goal, source.space), other(pole, source.pole_space)].into_iter().flatten())
+        let space = other(goal, source.space).filter(|_| self.relative_to(goal, pose).is_none());
+        let pole_space = other(pole, source.pole_space).filter(|_| pole != goal || space.is_some());
+        Ok([space, pole_space].into_iter().flatten())
     }
 
-    /// A resolved goal in model space, after the handle.
-    pub fn in_model(&self, n: usize, goal: Goal, pose: &Pose) -> Goal {
-        match self.sources[n].space.joint() {
-            Some(joint) if self.sources[n].relative => {
-                Frame::Joint(pose.model(joint), false).goal_to_model(goal, Quat::IDENTITY)
-            }
-            _ => goal,
-        }
+    /// The joint of the same full body that a space moves with: its own, or the nearest above it that the body turns.
+    fn relative_to(&self, space: Base, pose: &Pose) -> Option<JointId> {
+        let joint = space.joint().filter(|_| self.is_whole())?;
+        self.joints.iter().copied().rev().find(|&j| pose.skeleton().is_below(joint, j))
     }
 
-    /// A goal in model space (for a relative one, in its joint's), in a pose that the handle has not changed. Its pole is in model
-    /// space.
+    /// A resolved goal in model space, after the handle; `relative` is the joint in whose space it is.
+    pub fn in_model(&self, relative: Option<JointId>, goal: Goal, pose: &Pose) -> Goal {
+        relative.map_or(goal, |j| Frame::Joint(pose.model(j), false).goal_to_model(goal, Quat::IDENTITY))
+    }
+
+    /// A goal in model space, or in that of the joint which is returned and which the same full body moves, in a pose that the
+    /// handle has not changed. Its pole is in model space.
     pub fn resolve(
         &self,
         n: usize,
@@ -628,7 +637,7 @@ impl Handle {
         spaces: &Spaces,
         placement: &Placement,
         pose: &Pose,
-    ) -> Result<RigGoal, HandleFault> {
+    ) -> Result<(RigGoal, Option<JointId>), HandleFault> {
         let source = &self.sources[n];
         let mut all = given.copied().unwrap_or_default();
         let own = &source.spec.value;
@@ -647,7 +656,11 @@ impl Handle {
         if goal.pole != Pole::Keep {
             goal.pole = pole_space.frame(pose, placement).pole_to_model(goal.pole);
         }
-        let frame = if source.relative { space.in_joint() } else { space.frame(pose, placement) };
+        let relative = self.relative_to(space, pose);
+        let frame = match relative {
+            Some(joint) => space.within(joint, pose),
+            None => space.frame(pose, placement),
+        };
         *goal = frame.goal_to_model(*goal, source.at_bind);
         if let Some(node) = source.spec.node {
             let frame = || pose.model(node);
@@ -660,7 +673,7 @@ impl Handle {
             goal.pole = Pole::Point(pose.position(pole));
             goal.swivel += source.swivel;
         }
-        Ok(all)
+        Ok((all, relative))
     }
 
     /// Starts from preferred values or from the last result, where the handle says so.
@@ -687,7 +700,7 @@ impl Handle {
     pub fn solve(
         &self,
         tasks: &[RigGoal],
-        set: &[bool],
+        (set, relative): (&[bool], &[Option<JointId>]),
         [by_position, by_rotation]: [f32; 2],
         (holds, held, residual): (bool, &mut [JointTransform], &Residual),
         animation: Option<JointTransform>,
@@ -712,12 +725,12 @@ impl Handle {
         let kept = pose.model_rotation(tip);
         if matches!(self.method, Method::FullBody(_) | Method::Spline(..)) {
             scratch.goals.clear();
-            for ((source, task), set) in self.sources.iter().zip(tasks).zip(set) {
+            let tasks = tasks.iter().zip(set).zip(relative);
+            for (source, ((task, set), relative)) in self.sources.iter().zip(tasks) {
                 let here = pose.position(source.joint);
                 let mut goal = task.goal;
                 let floats = source.joint == self.chain.root() && self.root_mode != RootMode::Pinned;
                 if !floats && (!set || goal.position.is_none() && goal.rotation.is_none()) {
-                    let relative = source.space.joint().filter(|_| source.relative);
                     let here = relative.map_or(here, |j| pose.model(j).inverse().transform_point3(here));
                     goal.position = goal.position.or(Some(here));
                 }
@@ -791,7 +804,22 @@ impl Handle {
             }
             Method::FullBody(solver) => {
                 let options = FullBodyOptions::from(options).with_root(self.root_mode);
-                solver.solve(workspace, pose, &scratch.goals, &options)?
+                if self.sources.iter().map(|s| s.relative).eq(relative.iter().copied()) {
+                    solver.solve(workspace, pose, &scratch.goals, &options)?
+                } else {
+                    let of = |body: &FullBody| {
+                        body.effectors().iter().map(|e| e.relative_to).eq(relative.iter().copied())
+                    };
+                    if !scratch.body.as_ref().is_some_and(of) {
+                        let mut effectors = solver.effectors().to_vec();
+                        effectors.iter_mut().zip(relative).for_each(|(e, &j)| e.relative_to = j);
+                        scratch.body = Some(FullBody::new(pose.skeleton(), self.chain.root(), &effectors)?);
+                    }
+                    match &scratch.body {
+                        Some(body) => body.solve(workspace, pose, &scratch.goals, &options)?,
+                        None => Report::default(),
+                    }
+                }
             }
             Method::Twist => {
                 let turns = goal.rotation.is_some() || preferred;

@@ -53,8 +53,9 @@
 //! moves nothing.
 //!
 //! A joint that a goal or a pole follows, or whose space it is in, must not be moved by its own handle or a later one: that is
-//! [`HandleFault::Cycle`], of a frame's space [`RigError::Space`]. Within a full body it may be, where its specification says so;
-//! the body solves such goals together.
+//! [`HandleFault::Cycle`], of a frame's space [`RigError::Space`]. Within a full body it may be; the body solves such goals
+//! together. The first frame in which its goals are relative to other joints of its own than before allocates: it builds the solver
+//! for them. A pole in such a space is taken from the pose before the body.
 //!
 //! # Forward and inverse kinematics
 //!
@@ -286,6 +287,8 @@ pub struct RigState {
     scratch: Vec<Scratch>,
     tasks: Vec<RigGoal>,
     set: Vec<bool>,
+    /// Joints of a full body in whose space its goals are.
+    relative: Vec<Option<JointId>>,
     /// Transforms of all joints that the rig may move, as the animation has them.
     animation: Vec<JointTransform>,
     /// For handles that hold their tips, in order: the frame above the chain, and that of the tip, as the animation has them.
@@ -501,6 +504,7 @@ impl Rig {
             scratch: self.handles.iter().map(Handle::scratch).collect(),
             tasks: alloc::vec![RigGoal::new(); self.goals],
             set: alloc::vec![false; self.goals],
+            relative: alloc::vec![None; self.goals],
             animation: Vec::with_capacity(self.moved.len()),
             kept: Vec::with_capacity(self.handles.len()),
             reports: alloc::vec![HandleReport::default(); self.handles.len()],
@@ -608,7 +612,8 @@ impl Rig {
         frame: &RigFrame<'_>,
         matching: Option<Matching>,
     ) -> Result<(), RigError> {
-        let RigState { next, scratch, tasks, set, animation, kept, reports, matched: read, .. } = state;
+        let RigState { next, scratch, tasks, set, relative, animation, kept, reports, matched: read, .. } =
+            state;
         let mut kept = kept.iter();
         // At no time, nothing moves against damping: each step is infinitely short.
         let pace = if frame.dt > 0.0 { (precedence::STEP / frame.dt).min(f32::MAX) } else { f32::MAX };
@@ -637,7 +642,7 @@ impl Rig {
             let given = if matching.is_some_and(|m| m.goals) { &*read } else { frame.goals };
             for (k, at) in goals.clone().enumerate() {
                 let task = handle.resolve(k, given.get(at), &self.spaces, &frame.placement, pose);
-                tasks[at] = task.map_err(|fault| handle.misplaced(fault))?;
+                (tasks[at], relative[at]) = task.map_err(|fault| handle.misplaced(fault))?;
                 set[at] = !tasks[at].is_unset() || handle.is_always_set();
             }
             let kept = if handle.holds { kept.next() } else { None };
@@ -650,7 +655,7 @@ impl Rig {
                 goal.rotation = goal.rotation.or_else(turned);
                 set[handle.first] = true;
             }
-            let (tasks, set) = (&tasks[goals.clone()], &set[goals]);
+            let (tasks, set, relative) = (&tasks[goals.clone()], &set[goals.clone()], &relative[goals]);
             let own = match handle.is_whole() {
                 true => [1.0; 2],
                 false => [tasks[0].goal.position_influence, tasks[0].goal.rotation_influence],
@@ -683,13 +688,26 @@ impl Rig {
                 let tip = handle.chain.tip();
                 let before = self.moved.binary_search_by_key(&tip.index(), |j| j.index()).ok();
                 let before = before.and_then(|at| animation.get(at).copied());
-                let solved = handle.solve(tasks, set, applied, held, before, scratch, workspace, pose, pace);
+                let solved = handle.solve(
+                    tasks,
+                    (set, relative),
+                    applied,
+                    held,
+                    before,
+                    scratch,
+                    workspace,
+                    pose,
+                    pace,
+                );
                 let (report, shifted) = solved.map_err(|failed| {
                     let handle = handle.name.clone();
                     match failed {
                         Failed::Solve(error) => RigError::Solve { handle, error },
                         Failed::JointSpace(error) => RigError::JointSpace { handle, error: Box::new(error) },
                         Failed::Curve(error) => RigError::Curve { handle, error },
+                        Failed::FullBody(error) => {
+                            RigError::Space { handle, fault: Box::new(HandleFault::FullBody(error)) }
+                        }
                     }
                 })?;
                 let own = &mut reports[n];
@@ -733,7 +751,10 @@ impl Rig {
         goals.map(move |(handle, report, n)| {
             let (joints, at) = (handle.chain.joints(), handle.first + n);
             let set = report.is_set && state.set.get(at).copied().unwrap_or_default();
-            let task = state.tasks.get(at).filter(|_| set).map(|t| handle.in_model(n, t.goal, pose));
+            let task = state.tasks.get(at).filter(|_| set).map(|t| {
+                let relative = state.relative.get(at).copied().flatten();
+                handle.in_model(relative, t.goal, pose)
+            });
             let (task, root) = (task.unwrap_or_default(), pose.position(joints[0]));
             HandleShape {
                 color: handle.color,

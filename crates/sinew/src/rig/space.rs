@@ -104,11 +104,17 @@ impl Base {
         }
     }
 
-    /// A role's frame, or the identity, in the frame of its joint.
-    pub fn in_joint(self) -> Frame {
+    /// The space in the frame of a joint: of its own, or of one above that it does not turn in.
+    pub fn within(self, joint: JointId, pose: &Pose) -> Frame {
+        let between = |j| match j == joint {
+            true => Affine3::IDENTITY,
+            false => pose.model(joint).inverse() * pose.model(j),
+        };
         match self {
-            Self::Role(_, offset) => Frame::Joint(offset, true),
-            _ => Frame::Model,
+            Self::Model | Self::World => Frame::Model,
+            Self::Joint(j) if j == joint => Frame::Model,
+            Self::Joint(j) => Frame::Joint(between(j), false),
+            Self::Role(j, offset) => Frame::Joint(between(j) * offset, true),
         }
     }
 }

@@ -7,9 +7,10 @@ mod rig_figure;
 use std::sync::Arc;
 
 use sinew::{
-    Goal, Placement, Pole, Pose, Workspace,
+    Goal, JointTransform, Placement, Pole, Pose, Skeleton, Workspace,
     body::{BodyRoles, HumanLimits, Role, Side},
     glam::{Quat, Vec3},
+    joint::{Dof, Joint},
     math,
     rig::{
         EffectorSpec, HandleSolver, HandleSpec, Rig, RigError, RigFrame, RigGoal, RigMatch, RigSpec,
@@ -490,4 +491,115 @@ fn bad_matches_change_nothing() {
         &good,
     );
     assert!(matches!(foreign, Err(RigError::OtherState { .. })));
+}
+
+/// A tree of joints with lengths, turns and kinds of joint by chance; where `scaled`, with scales that mirror and squash.
+fn random_tree(noise: &mut Noise, scaled: bool) -> Pose {
+    let count = 4 + (4.0 * (1.0 + noise.next())) as usize;
+    let mut builder = Skeleton::builder();
+    for n in 0..count {
+        // Mostly a chain.
+        let parent = n.checked_sub(if n > 2 && noise.next() > 0.6 { 2 } else { 1 });
+        let mut local = JointTransform::from_translation(0.3 * noise.vector());
+        local.rotation = noise.turn();
+        if scaled && noise.next() > 0.5 {
+            local.scale = if noise.next() > 0.0 {
+                Vec3::splat(1.5 * noise.next())
+            } else {
+                Vec3::ONE + 0.2 * noise.vector()
+            };
+        }
+        builder.add(format!("{n}"), parent, local);
+    }
+    let (mut skeleton, ids) = builder.build().unwrap();
+    for &j in &ids[1..] {
+        let mut dof =
+            || Dof::range(f64::from(-0.2 - noise.next().abs()), f64::from(0.2 + noise.next().abs()));
+        let (a, b, c) = (dof(), dof(), dof());
+        let axis = noise.vector().normalize_or(Vec3::X);
+        let joint = match (4.0 * (1.0 + noise.next())) as u32 {
+            0 => Joint::hinge(axis, a),
+            1 => Joint::cone(axis, b.range.max, c.range.max),
+            2 => Joint::slider(axis, a),
+            _ => Joint::FREE,
+        };
+        // Some joints cannot be limited as asked.
+        let _ = skeleton.set_joint(j, joint);
+    }
+    Pose::rest(&Arc::new(skeleton))
+}
+
+#[test]
+fn random_rigs_keep_their_pose_at_a_match_and_their_limits_after_it() {
+    let mut noise = Noise(77);
+    let (mut rigs, mut matched, mut refused, mut unequal) = (0, 0, 0, 0);
+    for trial in 0..3000 {
+        let scaled = trial % 3 == 0;
+        let rest = random_tree(&mut noise, scaled);
+        let skeleton = rest.skeleton().clone();
+        let ids: Vec<_> = skeleton.joints().collect();
+        let pick = |noise: &mut Noise, n: usize| ((0.5 + 0.499 * noise.next()) * n as f32) as usize;
+        let mut handles = Vec::new();
+        for n in 0..1 + trial % 2 {
+            let tip = ids[1 + pick(&mut noise, ids.len() - 1)];
+            let above: Vec<_> = skeleton.ancestors(tip).collect();
+            let root = above[pick(&mut noise, above.len())];
+            let solver = HandleSolver::ALL[pick(&mut noise, HandleSolver::ALL.len())];
+            let from = StartFrom::ALL[pick(&mut noise, 3)];
+            let mut spec = HandleSpec { solver, from, ..HandleSpec::new(format!("{n}"), root, tip) };
+            match solver {
+                HandleSolver::Aim => spec.root = tip,
+                HandleSolver::FullBody | HandleSolver::Spline => {
+                    spec.effectors = vec![EffectorSpec::new(root), EffectorSpec::new(tip)];
+                }
+                _ => {}
+            }
+            handles.push(spec);
+        }
+        let Ok(rig) = Rig::new(&rest, None, &RigSpec::new(handles.clone())) else { continue };
+        rigs += 1;
+        let mut pose = turned(&rest, &mut noise, 0.7);
+        for &j in &ids {
+            pose.set_rotation(j, skeleton.limits(j).clamp(pose.local(j).rotation));
+        }
+        pose.update();
+        let (mut state, mut workspace) = (rig.state(), Workspace::new());
+        let mut goals = vec![RigGoal::new(); rig.goal_count()];
+        let (before, to) = (bits(&pose), RigMatch::new(0.2));
+        let frame = RigFrame::new(DT);
+        let done = rig.match_goals(&mut state, &mut workspace, &mut pose, &frame, &mut goals, &to);
+        assert_eq!(bits(&pose), before, "{handles:?}");
+        if done.is_err() {
+            refused += 1;
+            continue;
+        }
+        let mut shown = pose.clone();
+        for frame in 0..9 {
+            shown.copy_from(&pose);
+            let given = RigFrame::new(DT).with_goals(&goals);
+            let report = match rig.apply(&mut state, &mut workspace, &mut shown, &given) {
+                Ok(report) => report,
+                Err(error) => panic!("{error} of a goal that was read: {handles:?}"),
+            };
+            let held = report.handles.iter().all(|h| h.residual_refused < 1e-4);
+            assert!(shown.locals().iter().all(|l| l.rotation.is_finite() && l.translation.is_finite()));
+            for &j in &ids {
+                let excess = skeleton.limit_excess(j, shown.local(j).rotation);
+                assert!(excess <= 1e-5, "frame {frame}: {excess} of {handles:?}");
+            }
+            if frame == 0 && held {
+                let turn = |&j: &sinew::JointId| {
+                    math::angle_between(pose.local(j).rotation, shown.local(j).rotation)
+                };
+                let off = ids.iter().map(turn).fold(0.0, f32::max);
+                matched += 1;
+                unequal += usize::from(off > 1e-3);
+            }
+            if frame == 8 {
+                assert!(report.handles.iter().all(|h| h.residual_turn == 0.0));
+            }
+        }
+    }
+    assert!(rigs > 500 && matched > 400, "{rigs} rigs, {matched} matched, {refused} refused");
+    assert_eq!(unequal, 0, "of {matched}");
 }

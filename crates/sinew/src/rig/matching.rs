@@ -53,7 +53,7 @@ impl Rig {
     /// them in full; they fade over [`RigMatch::seconds`]. A roll about a bone moves no joint, so that the chain's end stays at its
     /// goal as it fades. Limits hold: a turn that they refuse is made as far as they let it
     /// ([`HandleReport::residual_refused`](super::HandleReport::residual_refused)). A handle that
-    /// [continues](StartFrom::Last) continues from the pose instead.
+    /// [continues](StartFrom::Last) does so from the pose.
     ///
     /// The pose is as it was when this returns.
     ///

@@ -724,11 +724,9 @@ impl Rig {
                 memory.of_pose.set(joints, [from, solved], pose, to.seconds, &mut scratch.turned);
                 continue;
             }
-            if memory.holds {
-                memory.held.copy_from_slice(from);
-            } else {
-                memory.of_goals.set(joints, [solved, from], pose, to.seconds, &mut scratch.turned);
-            }
+            // A handle that continues does so from the pose.
+            memory.held.copy_from_slice(from);
+            memory.of_goals.set(joints, [solved, from], pose, to.seconds, &mut scratch.turned);
             for (&j, &local) in handle.joints.iter().zip(from) {
                 pose.set_local(j, local);
             }

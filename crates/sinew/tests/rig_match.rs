@@ -532,7 +532,7 @@ fn random_tree(noise: &mut Noise, scaled: bool) -> Pose {
 #[test]
 fn random_rigs_keep_their_pose_at_a_match_and_their_limits_after_it() {
     let mut noise = Noise(77);
-    let (mut rigs, mut matched, mut refused, mut unequal) = (0, 0, 0, 0);
+    let (mut rigs, mut matched, mut refused, mut unequal, mut back) = (0, 0, 0, 0, 0);
     for trial in 0..3000 {
         let scaled = trial % 3 == 0;
         let rest = random_tree(&mut noise, scaled);
@@ -599,7 +599,28 @@ fn random_rigs_keep_their_pose_at_a_match_and_their_limits_after_it() {
                 assert!(report.handles.iter().all(|h| h.residual_turn == 0.0));
             }
         }
+        // And back, from other goals.
+        for goal in &mut goals {
+            goal.goal.position = goal.goal.position.map(|p| p + 0.1 * noise.vector());
+        }
+        let (mut solved, given) = (pose.clone(), RigFrame::new(DT).with_goals(&goals));
+        if rig.match_pose(&mut state, &mut workspace, &mut solved, &given, &to).is_err() {
+            continue;
+        }
+        (0..rig.len()).for_each(|n| state.set_on(n, false));
+        shown.copy_from(&pose);
+        let report = rig.apply(&mut state, &mut workspace, &mut shown, &given).unwrap();
+        if report.handles.iter().all(|h| h.residual_refused < 1e-4) {
+            back += 1;
+            for &j in &ids {
+                let [a, b] = [&solved, &shown].map(|pose| *pose.local(j));
+                let off =
+                    math::angle_between(a.rotation, b.rotation).max(a.translation.distance(b.translation));
+                assert!(off < 1e-3, "{off} at {j} of {handles:?}");
+            }
+        }
     }
     assert!(rigs > 500 && matched > 400, "{rigs} rigs, {matched} matched, {refused} refused");
     assert_eq!(unequal, 0, "of {matched}");
+    assert!(back > 400, "{back} matched back");
 }

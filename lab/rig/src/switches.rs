@@ -58,8 +58,7 @@ impl Figure {
     fn read(data: &Path, (file, scale, clip): (&str, f32, Option<&str>)) -> Result<Self, String> {
         let path = data.join(file);
         let says = |e: &dyn std::fmt::Display| format!("{}: {e}", path.display());
-        let mut options = ReadOptions::default();
-        options.scale = scale;
+        let options = ReadOptions { scale, ..ReadOptions::default() };
         let model = Model::read(&path, &options).map_err(|e| says(&e))?;
         let found = model.clips.iter().find(|c| clip.is_none_or(|name| c.name() == name));
         let clip = found.ok_or_else(|| says(&"no such clip"))?.clone();

@@ -14,6 +14,8 @@ mod roles;
 mod shape;
 mod trackers;
 
+pub(crate) use names::other_side;
+
 pub use body_roles::{ArmJoints, AssignedRole, BodyRoles, LegJoints, RoleHints};
 pub use human_limits::HumanLimits;
 pub use roles::{Role, RoleError, RoleSource, Side};

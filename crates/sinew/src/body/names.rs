@@ -199,33 +199,94 @@ fn glued_side(w: &mut String) -> Option<Side> {
     None
 }
 
+/// The name of the same part on the other side: that of a left joint with its word for left exchanged for right, and the other
+/// way round, in the same case. `None` where the name has no side, or both.
+pub(crate) fn other_side(name: &str) -> Option<String> {
+    let start = name.rfind([':', '|']).map_or(0, |at| at + 1);
+    let letters: Vec<char> = name[start..].chars().collect();
+    let mut other: Vec<char> = Vec::with_capacity(letters.len() + 2);
+    let (mut side, mut done) = (None, 0);
+    for word in words(&letters) {
+        let text: String = letters[word.clone()].iter().flat_map(|c| c.to_lowercase()).collect();
+        let Some((mark, here)) = mark(&text) else { continue };
+        // Lower case may have more letters than upper case.
+        if side.is_some_and(|side| side != here) || text.chars().count() != word.len() {
+            return None;
+        }
+        side = Some(here);
+        let (from, to) = (word.start + mark.start, word.start + mark.end);
+        other.extend(&letters[done..from]);
+        let new = match (&text[mark], here) {
+            ("l", _) => "r",
+            ("r", _) => "l",
+            ("lft", _) => "rgt",
+            ("rgt", _) => "lft",
+            (_, Side::Left) => "right",
+            (_, Side::Right) => "left",
+        };
+        let [first, last] = [letters[from], letters[to - 1]].map(char::is_uppercase);
+        other.extend(new.chars().enumerate().map(|(n, c)| match if n == 0 { first } else { last } {
+            true => c.to_ascii_uppercase(),
+            false => c,
+        }));
+        done = to;
+    }
+    side?;
+    other.extend(&letters[done..]);
+    Some(name[..start].chars().chain(other).collect())
+}
+
+/// The letters of a lower-case word that name its side, and that side.
+fn mark(word: &str) -> Option<(core::ops::Range<usize>, Side)> {
+    match word {
+        "l" | "left" | "lft" => return Some((0..word.len(), Side::Left)),
+        "r" | "right" | "rgt" => return Some((0..word.len(), Side::Right)),
+        _ => {}
+    }
+    let mut rest = String::from(word);
+    let side = glued_side(&mut rest)?;
+    let long = if side == Side::Left { "left" } else { "right" };
+    let mark = match () {
+        () if word.ends_with(long) => word.len() - long.len()..word.len(),
+        () if word.starts_with(long) => 0..long.len(),
+        () => 0..1,
+    };
+    Some((mark, side))
+}
+
 /// Splits a name into lower-case words without digits.
 fn split(name: &str) -> Vec<String> {
     let bare = name.rsplit([':', '|']).next().unwrap_or(name);
-    let mut words: Vec<String> = Vec::new();
-    let mut current = String::new();
     let letters: Vec<char> = bare.chars().collect();
+    words(&letters)
+        .into_iter()
+        .map(|word| letters[word].iter().flat_map(|c| c.to_lowercase()).collect())
+        .collect()
+}
+
+/// The words of a name, as ranges of its letters.
+fn words(letters: &[char]) -> Vec<core::ops::Range<usize>> {
+    let mut words: Vec<core::ops::Range<usize>> = Vec::new();
+    // Whether the letter before belongs to a word that goes on.
+    let mut open = false;
     for (i, &c) in letters.iter().enumerate() {
         if !c.is_alphabetic() {
-            flush(&mut words, &mut current);
+            open = false;
             continue;
         }
         let before = i.checked_sub(1).and_then(|k| letters.get(k)).copied().unwrap_or(' ');
         let after = letters.get(i + 1).copied().unwrap_or(' ');
         // A capital starts a word after a lower-case letter, and after capitals if a lower-case letter follows (`LHip`).
         if c.is_uppercase() && (before.is_lowercase() || (before.is_uppercase() && after.is_lowercase())) {
-            flush(&mut words, &mut current);
+            open = false;
         }
-        current.extend(c.to_lowercase());
+        match words.last_mut().filter(|_| open) {
+            Some(word) => word.end = i + 1,
+            None => words.push(i..i + 1),
+        }
+        open = true;
     }
-    flush(&mut words, &mut current);
     words
-}
-
-fn flush(words: &mut Vec<String>, current: &mut String) {
-    if !current.is_empty() {
-        words.push(core::mem::take(current));
-    }
 }
 
 #[cfg(test)]
@@ -277,6 +338,36 @@ mod tests {
         ] {
             let m = read(name).unwrap_or_else(|| panic!("{name} means nothing"));
             assert_eq!((m.part, m.side), (part, side), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_of_both_sides_belong_together() {
+        for (left, right) in [
+            ("mixamorig:LeftUpLeg", "mixamorig:RightUpLeg"),
+            ("thigh_l", "thigh_r"),
+            ("DEF-shin.L.001", "DEF-shin.R.001"),
+            ("LHipJoint", "RHipJoint"),
+            ("lhipjoint", "rhipjoint"),
+            ("lfemur", "rfemur"),
+            ("Bip01 L Toe0", "Bip01 R Toe0"),
+            ("J_Bip_L_UpperLeg", "J_Bip_R_UpperLeg"),
+            ("lShldrBend", "rShldrBend"),
+            ("LEFT_FOOT", "RIGHT_FOOT"),
+            ("LEFTFOOT", "RIGHTFOOT"),
+            ("footleft", "footright"),
+            ("handIK.l", "handIK.r"),
+            ("thigh_twist_01_l", "thigh_twist_01_r"),
+            ("Left left eye", "Right right eye"),
+            ("Handle|left arm", "Handle|right arm"),
+            ("lft_arm", "rgt_arm"),
+            ("żółw.l", "żółw.r"),
+        ] {
+            assert_eq!(other_side(left).as_deref(), Some(right), "{left}");
+            assert_eq!(other_side(right).as_deref(), Some(left), "{right}");
+        }
+        for name in ["", "head", "spine_01", "left_to_right_foot", "leg", "lower", "ꙮ", "collar"] {
+            assert_eq!(other_side(name), None, "{name}");
         }
     }
 

@@ -116,6 +116,22 @@ impl Role {
         };
         Self::FIXED.into_iter().find(is).or_else(spine)
     }
+
+    /// The same role on the other side; the role itself where it has no side.
+    pub const fn mirrored(self) -> Self {
+        match self {
+            Self::Hips | Self::Spine(_) | Self::Neck | Self::Head => self,
+            Self::Eye(s) => Self::Eye(s.other()),
+            Self::Clavicle(s) => Self::Clavicle(s.other()),
+            Self::UpperArm(s) => Self::UpperArm(s.other()),
+            Self::Forearm(s) => Self::Forearm(s.other()),
+            Self::Hand(s) => Self::Hand(s.other()),
+            Self::Thigh(s) => Self::Thigh(s.other()),
+            Self::Shin(s) => Self::Shin(s.other()),
+            Self::Foot(s) => Self::Foot(s.other()),
+            Self::Toes(s) => Self::Toes(s.other()),
+        }
+    }
 }
 
 impl fmt::Display for Role {

@@ -11,4 +11,5 @@ pub use bake::{BakeError, Baker};
 pub use clip::{Clip, ClipCursor, ClipError, JointTracks};
 pub use reduce::ReduceError;
 pub use root::{RootMotion, RootMotionError};
+pub(crate) use track::hermite;
 pub use track::{Interpolation, Track, TrackCursor, TrackError, TrackValue};

@@ -125,6 +125,14 @@ impl TrackValue for Quat {
     }
 }
 
+/// Weights of a cubic piece at `t` in \[0, 1\]: of its first value, the change at the rate out of it, its last value, and the
+/// change at the rate into that.
+#[inline]
+pub(crate) fn hermite(t: f32) -> [f32; 4] {
+    let (t2, t3) = (t * t, t * t * t);
+    [2.0 * t3 - 3.0 * t2 + 1.0, t3 - 2.0 * t2 + t, 3.0 * t2 - 2.0 * t3, t3 - t2]
+}
+
 /// Remembers where a track was sampled last, so that the next sample nearby needs no search: [`Track::sample_from`]. It is
 /// a hint: samples have the same bits with any cursor, also with that of another track.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -272,12 +280,9 @@ impl<T: TrackValue> Track<T> {
         if self.interpolation == Interpolation::Linear {
             return T::linear_from(cursor, self.values[i], self.values[j], t);
         }
-        let (t2, t3) = (t * t, t * t * t);
         let (a, b) = (&self.values[3 * i..3 * i + 3], &self.values[3 * j..3 * j + 3]);
-        T::weighted(
-            [a[1], a[2], b[1], b[0]],
-            [2.0 * t3 - 3.0 * t2 + 1.0, d * (t3 - 2.0 * t2 + t), 3.0 * t2 - 2.0 * t3, d * (t3 - t2)],
-        )
+        let [from, out, to, into] = hermite(t);
+        T::weighted([a[1], a[2], b[1], b[0]], [from, d * out, to, d * into])
     }
 }
 

@@ -34,7 +34,7 @@ use crate::{
 pub(super) struct Source {
     pub joint: JointId,
     pub name: Option<&'static str>,
-    spec: GoalSpec,
+    pub spec: GoalSpec,
     space: Base,
     pole_space: Base,
     pub pole: Option<JointId>,

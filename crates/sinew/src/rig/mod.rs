@@ -113,6 +113,8 @@
 //!
 //! [`RigError`] names the handle. After an error of [`Rig::apply`] the pose and the state are as they were.
 
+pub mod keys;
+
 mod bake;
 mod error;
 mod foot;

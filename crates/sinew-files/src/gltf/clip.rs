@@ -13,9 +13,19 @@ use crate::{ClipProblem, FileError, budget::Budget, text::shorten};
 use super::{Document, json::Place, placement};
 
 /// Error of reading a clip: the file is damaged, or this clip alone cannot be played.
-enum Fault {
+pub(super) enum Fault {
     File(FileError),
     Clip { at: String, what: String },
+}
+
+impl Fault {
+    /// The error where the clip must be played.
+    pub(super) fn into_error(self, document: &Document) -> FileError {
+        match self {
+            Self::File(error) => error,
+            Self::Clip { at, what } => document.error(at, what),
+        }
+    }
 }
 
 impl From<FileError> for Fault {
@@ -89,7 +99,7 @@ fn read_one(
 }
 
 /// Value of a sampler.
-trait Sampled: TrackValue {
+pub(super) trait Sampled: TrackValue {
     fn read(values: &super::accessor::Accessor<'_>) -> Result<Vec<Self>, FileError>;
 
     /// The value as a key, or a description of its error. A value that is not finite is returned, as the track checks it.
@@ -114,7 +124,7 @@ impl Sampled for Quat {
     }
 }
 
-fn read_track<T: Sampled>(
+pub(super) fn read_track<T: Sampled>(
     document: &Document,
     channel: &Place<'_>,
     sampler: &Place<'_>,

@@ -49,32 +49,37 @@ impl Document {
             self.decompose_matrix(node)?;
         }
         let mut bytes = Packer::default();
-        let (mut samplers, mut channels) = (Vec::new(), Vec::new());
+        let mut channels = Vec::new();
         for (node, tracks) in joints {
-            let mut add = |path: &str, sampler: Option<Value>| {
-                let Some(sampler) = sampler else { return };
-                channels.push(json!({"sampler": samplers.len(), "target": {"node": node, "path": path}}));
-                samplers.push(sampler);
-            };
-            add(
-                "translation",
-                tracks.translation.as_ref().map(|t| bytes.sampler(t, "VEC3", |v: Vec3| v.to_array())),
-            );
-            add(
-                "rotation",
-                tracks.rotation.as_ref().map(|t| bytes.sampler(t, "VEC4", |q: Quat| q.to_array())),
-            );
-            add("scale", tracks.scale.as_ref().map(|t| bytes.sampler(t, "VEC3", |v: Vec3| v.to_array())));
+            let mut add =
+                |path, sampler: Option<Value>| channels.extend(sampler.map(|sampler| (node, path, sampler)));
+            add("translation", tracks.translation.as_ref().map(|t| bytes.vectors(t)));
+            add("rotation", tracks.rotation.as_ref().map(|t| bytes.rotations(t)));
+            add("scale", tracks.scale.as_ref().map(|t| bytes.vectors(t)));
         }
+        self.push_animation(clip.name(), bytes, channels, extras)
+    }
+
+    /// Appends an animation of these channels: node, path and sampler, whose accessors count from 0.
+    pub(super) fn push_animation(
+        &mut self,
+        name: &str,
+        bytes: Packer,
+        list: Vec<(usize, &str, Value)>,
+        extras: Option<Value>,
+    ) -> Result<usize, FileError> {
+        let (mut samplers, mut channels) = (Vec::new(), Vec::new());
         // The packer counts accessors from 0; the document appends them to its own.
         let first = self.push_packed(bytes, None)?;
-        for sampler in &mut samplers {
+        for (node, path, mut sampler) in list {
             for key in ["input", "output"] {
                 let index = sampler.get(key).and_then(Value::as_u64).unwrap_or_default();
                 sampler[key] = json!(first as u64 + index);
             }
+            channels.push(json!({"sampler": samplers.len(), "target": {"node": node, "path": path}}));
+            samplers.push(sampler);
         }
-        let mut animation = json!({"name": clip.name(), "samplers": samplers, "channels": channels});
+        let mut animation = json!({"name": name, "samplers": samplers, "channels": channels});
         if let Some(extras) = extras {
             animation["extras"] = extras;
         }
@@ -131,7 +136,7 @@ impl Document {
     }
 
     /// Adds a new node to the default scene. Without a scene, one of all roots is made.
-    fn add_root(&mut self, node: usize) -> Result<(), FileError> {
+    pub(super) fn add_root(&mut self, node: usize) -> Result<(), FileError> {
         let count = self.json.get("scenes").and_then(Value::as_array).map_or(0, Vec::len);
         let scene = match self.json.get("scene").and_then(Value::as_u64) {
             Some(scene) => scene as usize,
@@ -193,7 +198,7 @@ impl Document {
     }
 
     /// Replaces a node's `matrix` by translation, rotation and scale.
-    fn decompose_matrix(&mut self, node: usize) -> Result<(), FileError> {
+    pub(super) fn decompose_matrix(&mut self, node: usize) -> Result<(), FileError> {
         let Some(place) = self.root().get("nodes").and_then(|list| list.element(node)) else { return Ok(()) };
         if place.get("matrix").is_none() {
             return Ok(());
@@ -209,12 +214,12 @@ impl Document {
         Ok(())
     }
 
-    fn error(&self, at: impl Into<String>, what: impl Into<String>) -> FileError {
+    pub(super) fn error(&self, at: impl Into<String>, what: impl Into<String>) -> FileError {
         FileError::At { path: self.path.clone(), at: at.into(), what: what.into() }
     }
 
     /// Appends a value to one of the document's lists, and returns its index.
-    fn push(&mut self, list: &str, value: Value) -> Result<usize, FileError> {
+    pub(super) fn push(&mut self, list: &str, value: Value) -> Result<usize, FileError> {
         let entry = match self.json.as_object_mut() {
             Some(root) => root.entry(list).or_insert_with(|| json!([])),
             None => return Err(self.error("JSON", "it must be an object")),
@@ -272,13 +277,13 @@ impl Document {
 }
 
 /// The values as JSON numbers that read back as the same f32.
-fn numbers(values: &[f32]) -> Value {
+pub(super) fn numbers(values: &[f32]) -> Value {
     values.iter().map(|&x| Value::from(f64::from(x))).collect()
 }
 
 /// Packed floats, with their accessors, which count from 0.
 #[derive(Default)]
-struct Packer {
+pub(super) struct Packer {
     bytes: Vec<u8>,
     accessors: Vec<Map<String, Value>>,
     /// Accessors of key times, by the bits of the times.
@@ -304,6 +309,16 @@ impl Packer {
         self.bytes.extend(values.iter().flatten().flat_map(|x| x.to_le_bytes()));
         self.accessors.push(accessor);
         self.accessors.len() - 1
+    }
+
+    /// A sampler of a track of vectors.
+    pub(super) fn vectors(&mut self, track: &Track<Vec3>) -> Value {
+        self.sampler(track, "VEC3", |v: Vec3| v.to_array())
+    }
+
+    /// A sampler of a track of rotations.
+    pub(super) fn rotations(&mut self, track: &Track<Quat>) -> Value {
+        self.sampler(track, "VEC4", |q: Quat| q.to_array())
     }
 
     fn sampler<T: sinew::motion::TrackValue, const N: usize>(

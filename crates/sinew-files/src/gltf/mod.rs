@@ -18,6 +18,7 @@ mod document;
 mod edit;
 mod glb;
 mod json;
+mod keys;
 mod mesh;
 mod placement;
 mod read;

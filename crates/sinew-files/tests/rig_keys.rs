@@ -84,7 +84,7 @@ fn keys(model: &Model, rig: &Rig, seed: u32) -> RigKeys {
         let mut number = |channel: KeyChannel, edit: KeyEdit, r: &mut dyn FnMut() -> f32, share: bool| {
             let value = |r: &mut dyn FnMut() -> f32| if share { r().abs().min(1.0) } else { r() };
             (0..4).fold(edit, |edit, n| {
-                let mut key = Key::new(n as f32 * 0.3 - 0.4, value(r)).with_interpolation(kind());
+                let mut key = Key::new(n as f32 * 0.3 + 0.1, value(r)).with_interpolation(kind());
                 if n == 2 {
                     key = key.with_slopes(r(), r());
                 }
@@ -93,7 +93,7 @@ fn keys(model: &Model, rig: &Rig, seed: u32) -> RigKeys {
         };
         for (n, space) in spaces.into_iter().enumerate() {
             for k in 0..5 {
-                let time = k as f32 * 0.4 + 0.01 * n as f32 - 0.3;
+                let time = k as f32 * 0.4 + 0.01 * n as f32 + 0.05;
                 let interpolation =
                     [KeyInterpolation::Step, KeyInterpolation::Linear, KeyInterpolation::Smooth]
                         [if n < 3 { n } else { (k + goal) % 3 }];
@@ -352,7 +352,7 @@ fn damage_is_named() {
     let model = sample::mannequin().unwrap();
     let first = rig(&model);
     let mut keys = keys(&model, &first, 5);
-    keys.edit(&KeyEdit::new().set(KeyOwner::Goal(0), KeyChannel::Roll, Key::new(-1.0, -0.5))).unwrap();
+    keys.edit(&KeyEdit::new().set(KeyOwner::Goal(0), KeyChannel::Roll, Key::new(0.0, -0.5))).unwrap();
     let mut written = document(model.clone());
     let at = written.add_keys("keys", &first, &keys).unwrap();
     let (glb, json) = (bytes(&written), written.json().clone());
@@ -422,7 +422,7 @@ fn damage_is_named() {
             json["nodes"][n]["extras"]["sinew_keys"]["part"] = json!(part);
         }
     });
-    let says = "position influence of goal 0 at -1 s: a value must be 0 to 1, not Number(-0.5)";
+    let says = "position influence of goal 0 at 0 s: a value must be 0 to 1, not Number(-0.5)";
     assert!(swapped.contains(says), "{swapped}");
     let second = rig(&model);
     let found = written.keys(99, &model.skeleton, &second).unwrap_err().to_string();
@@ -430,6 +430,14 @@ fn damage_is_named() {
     let none = RigKeys::new(&first);
     let found = written.add_keys("none", &first, &none).unwrap_err().to_string();
     assert!(found.contains("animation `none`: there is no key"), "{found}");
+
+    let early = keys.retime(|key| key.channel == KeyChannel::Bank, 1.0, -1.0).unwrap();
+    keys.edit(&early).unwrap();
+    let found = written.add_keys("early", &first, &keys).unwrap_err().to_string();
+    assert!(
+        found.contains("animation `early`: bank of goal 0 has a key at -0.9 s: glTF has no times below 0"),
+        "{found}"
+    );
 
     // Damage anywhere in the JSON is an error or keys, never a panic.
     let text = serde_json::to_vec(&json).unwrap();

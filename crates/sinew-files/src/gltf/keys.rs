@@ -1,32 +1,6 @@
-//! Keys of rigs, as nodes with channels.
-//!
-//! # The nodes
-//!
-//! glTF animates nodes. A keyed goal is a node for each stay in a space: its `translation` is the goal's position, its
-//! `rotation` the goal's. In the space of a joint it is a child of that joint's node, so that every viewer shows it where it is.
-//! All others are children of one node, `rig keys`, at the root of the scene: there a node in the space of the world or of a role is
-//! shown as if that were the scene's. A keyed pole is a node of its own. Each keyed number is one too: the y of its translation, in
-//! radians, or from 0 to 1. The spaces are a number as well: that of the node in force, a step at each change.
-//!
-//! A node says what it is in its `extras`:
-//!
-//! ```json
-//! {"name": "left hand goal",
-//!  "extras": {"sinew_keys": {"handle": "left hand", "goal": 0, "part": "goal", "space": "model", "stay": 0, "number": 1}}}
-//! ```
-//!
-//! `goal` counts the goals of the handle from 0. `part` is `goal`, `pole`, or the name of a number: `swivel`, `roll`, `bank`,
-//! `pivot`, `position influence`, `rotation influence`, `space`, `pole space`. `space` is `model`, `world`, `joint` (that of
-//! the parent) or `{"role": "left foot"}`. Keys of joints are channels of their own nodes. Several animations share the nodes.
-//!
-//! # The curves
-//!
-//! A track of steps is a `STEP` sampler, a linear one a `LINEAR` sampler, and every other a `CUBICSPLINE`, with the slopes that the
-//! keys have: exactly what is sampled here, but for linear pieces of rotations in it, whose ends have the right speed. A step in it
-//! is held by one more key just before its end. Since glTF has one interpolation a sampler, and no automatic slopes, the sampler's
-//! `extras` say how each key came: `{"sinew_keys": ["smooth", "hold", "step", ["smooth", [0, 0, 0], [1, 0, 0]]]}`, in which
-//! `hold` is such a key, and a list has slopes of its own. Where another program left them out, steps and lines are
-//! what the sampler says, and cubic keys have its slopes.
+//! Keys of rigs, as nodes with channels: the format is in [the module's docs](super).
+
+use std::collections::HashMap;
 
 use glam::{Quat, Vec3};
 use serde_json::{Value, json};
@@ -72,7 +46,7 @@ impl Document {
     /// the skeleton that was read from this document. The nodes are joints of the skeleton that is read the next time.
     ///
     /// # Errors
-    /// No keys, keys of another rig, a space or an owner that is a joint which the document does not have, and a document whose
+    /// No keys, keys at times below 0, which glTF does not have ([`RigKeys::retime`] moves them), keys of another rig, a space or an owner that is a joint which the document does not have, and a document whose
     /// lists are no arrays.
     pub fn add_keys(&mut self, name: &str, rig: &Rig, keys: &RigKeys) -> Result<usize, FileError> {
         let refuse = |document: &Self, what: String| {
@@ -87,6 +61,13 @@ impl Document {
                 self,
                 format!("the keys are for {} goals, the rig has {}", keys.goal_count(), goals.len()),
             );
+        }
+        for track in keys.tracks() {
+            let (owner, channel, time) = (track.owner(), track.channel(), track.keys()[0].time);
+            if time < 0.0 {
+                let what = format!("{channel} of {owner} has a key at {time} s: glTF has no times below 0");
+                return refuse(self, what);
+            }
         }
         let mut bytes = Packer::default();
         let mut channels = Vec::new();
@@ -340,20 +321,18 @@ impl Document {
                 }
                 false => {
                     let track = read_track::<Vec3>(self, &channel, &sampler, &what, &budget);
-                    let value = |v: Vec3| {
-                        let part = match part {
-                            KeyChannel::Space => "goal",
-                            KeyChannel::PoleSpace => "pole",
-                            KeyChannel::Position(_) | KeyChannel::Pole(_) | KeyChannel::LocalTranslation => {
-                                return Ok(v.into());
-                            }
-                            _ => return Ok(v.y.into()),
-                        };
-                        let Some(about) = &about else { return Ok(v.y.into()) };
-                        let found = self.numbered(&nodes, about, part, v.y, skeleton)?;
-                        let missing =
-                            || channel.error(format!("no node of this goal has the number {}", v.y));
-                        found.map(Into::into).ok_or_else(missing)
+                    let spaces = about.as_ref().map(|about| self.numbered(&nodes, about, part, skeleton));
+                    let spaces = spaces.transpose()?.unwrap_or_default();
+                    let value = |v: Vec3| match part {
+                        KeyChannel::Position(_) | KeyChannel::Pole(_) | KeyChannel::LocalTranslation => {
+                            Ok(v.into())
+                        }
+                        KeyChannel::Space | KeyChannel::PoleSpace => {
+                            let missing =
+                                || channel.error(format!("no node of this goal has the number {}", v.y));
+                            spaces.get(&v.y.to_bits()).map(|space| (*space).into()).ok_or_else(missing)
+                        }
+                        _ => Ok(v.y.into()),
                     };
                     key_list(&track.map_err(|fault| fault.into_error(self))?, &sampler, value)?
                 }
@@ -440,25 +419,28 @@ impl Document {
         Ok(KeySpace { space, stay })
     }
 
-    /// The space of a number in a channel of spaces: that of the node of the same goal with this number.
+    /// The spaces of a goal's nodes by their numbers, as bits of f32; empty for a channel that is no space.
     fn numbered(
         &self,
         nodes: &[(usize, Place<'_>)],
         about: &Place<'_>,
-        part: &str,
-        number: f32,
+        channel: KeyChannel,
         skeleton: &Skeleton,
-    ) -> Result<Option<KeySpace>, FileError> {
+    ) -> Result<HashMap<u32, KeySpace>, FileError> {
+        let mut found = HashMap::new();
+        let part = match channel {
+            KeyChannel::Space => "goal",
+            KeyChannel::PoleSpace => "pole",
+            _ => return Ok(found),
+        };
         for (node, other) in nodes {
             let same = ["handle", "goal"].iter().all(|key| other.value().get(key) == about.value().get(key));
-            if same
-                && other.maybe_text("part") == Some(part)
-                && other.unsigned_or("number", 0)? as f32 == number
-            {
-                return self.space_of(other, *node, skeleton).map(Some);
+            if same && other.maybe_text("part") == Some(part) {
+                let number = other.unsigned_or("number", 0)? as f32;
+                found.insert(number.to_bits(), self.space_of(other, *node, skeleton)?);
             }
         }
-        Ok(None)
+        Ok(found)
     }
 }
 

@@ -195,6 +195,17 @@ fn keys_come_back() {
         assert_eq!(written.add_keys("second", &first, &b).unwrap(), at + 1);
         assert_eq!(written.json()["nodes"].as_array().unwrap().len(), added);
         assert_eq!(added - nodes, 1 + 4 * (5 + 5 + 5 + 7));
+        // What glTF asks of samplers.
+        for sampler in written.json()["animations"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .flat_map(|a| a["samplers"].as_array().unwrap())
+        {
+            let input = &written.json()["accessors"][sampler["input"].as_u64().unwrap() as usize];
+            assert!(input["min"][0].as_f64().unwrap() >= 0.0);
+            assert!(input["count"].as_u64().unwrap() > u64::from(sampler["interpolation"] == "CUBICSPLINE"));
+        }
         let again = read(&bytes(&written));
         assert!(again.problems.is_empty(), "{:?}", again.problems);
         let second = rig(&again);

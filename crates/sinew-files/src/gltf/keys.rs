@@ -511,15 +511,29 @@ impl Curve {
             _ => key.interpolation,
         };
         let one = kind(&keys[0]);
+        let named = |key: &Key, sign: f32| {
+            let name = KINDS.iter().find(|(k, _)| *k == kind(key)).map_or("smooth", |(_, name)| name);
+            match key.slopes {
+                None => json!(name),
+                Some(slopes) => {
+                    let [into, out] = slopes.map(|slope| numbers(&components(times(slope, sign))));
+                    json!([name, into, out])
+                }
+            }
+        };
         let plain = keys.iter().all(|key| kind(key) == one && key.slopes.is_none());
         let interpolation = match one {
             KeyInterpolation::Step if plain => Interpolation::Step,
             KeyInterpolation::Linear if plain => Interpolation::Linear,
+            // A cubic sampler needs two keys.
+            _ if keys.len() == 1 => Interpolation::Step,
             _ => Interpolation::Cubic,
         };
         if interpolation != Interpolation::Cubic {
             let (times, values) = keys.iter().map(|key| (key.time, key.value)).unzip();
-            return Self { times, values, interpolation, kinds: None };
+            let says = plain && one != KeyInterpolation::Smooth;
+            let kinds = (!says).then(|| keys.iter().map(|key| named(key, 1.0)).collect());
+            return Self { times, values, interpolation, kinds };
         }
         let (mut all, mut values, mut kinds) = (Vec::new(), Vec::new(), Vec::new());
         // Players interpolate quaternions as they are: adjacent keys must be in one hemisphere.
@@ -552,14 +566,7 @@ impl Curve {
             }
             all.push(key.time);
             values.extend([times(into, sign), times(key.value, sign), times(out, sign)]);
-            let name = KINDS.iter().find(|(k, _)| *k == kind(key)).map_or("smooth", |(_, name)| name);
-            kinds.push(match key.slopes {
-                None => json!(name),
-                Some(slopes) => {
-                    let [into, out] = slopes.map(|slope| numbers(&components(times(slope, sign))));
-                    json!([name, into, out])
-                }
-            });
+            kinds.push(named(key, sign));
         }
         Self { times: all, values, interpolation, kinds: Some(kinds) }
     }

@@ -13,7 +13,7 @@ pub struct Readme;
 #[doc = include_str!("../../../docs/one-frame.md")]
 pub struct OneFrame;
 
-/// The example of switches between forward and inverse kinematics, as a test.
+/// The examples of rigs, as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/rigs.md")]
 pub struct Rigs;

@@ -25,6 +25,7 @@
 //! | feet on uneven ground, each frame | [`FootPlanter`](ground::plant::FootPlanter) | |
 //! | feet on uneven ground, a whole clip | [`ground::plant`] | |
 //! | named handles in order: poles, fades, feet that roll | [`Rig`](rig::Rig) | `rig` |
+//! | keys of goals and joints, with undo | [`RigKeys`](rig::keys::RigKeys) | |
 //! | limits of a joint | [`joint::Joint`] | |
 //! | which joint is the left knee | [`body::BodyRoles`] | |
 //! | sample clips, bake poses into keys | [`motion`] | |

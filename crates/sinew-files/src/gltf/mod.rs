@@ -29,8 +29,8 @@
 //! `pivot`, `position influence`, `rotation influence`, `space`, `pole space`. `space` is `model`, `world`, `joint` (that of
 //! the parent) or `{"role": "left foot"}`. Keys of joints are channels of their own nodes. Several animations share the nodes.
 //!
-//! A track of steps is a `STEP` sampler, a linear one a `LINEAR` sampler, and every other a `CUBICSPLINE`, with the slopes that the
-//! keys have: exactly what is sampled here, but for linear pieces of rotations in it, whose ends have the right speed. A step in it
+//! A track of steps is a `STEP` sampler, a linear one a `LINEAR` sampler, and every other a `CUBICSPLINE` (of two keys or more),
+//! with the slopes that the keys have: exactly what is sampled here, but for linear pieces of rotations in it, whose ends have the right speed. A step in it
 //! is held by one more key just before its end. Since glTF has one interpolation a sampler, and no automatic slopes, the sampler's
 //! `extras` say how each key came: `{"sinew_keys": ["smooth", "hold", "step", ["smooth", [0, 0, 0], [1, 0, 0]]]}`, in which
 //! `hold` is such a key, and a list has slopes of its own. Where another program left them out, steps and lines are

@@ -691,6 +691,47 @@ fn a_deleted_change_of_space_brings_the_old_curve_back() {
 }
 
 #[test]
+fn a_goal_keeps_its_speed_as_it_changes_space() {
+    let (bind, rig) = rig();
+    let (mut r, mut fast) = (Random::of(21), 0);
+    for case in 0..40 {
+        let mut keys = RigKeys::new(&rig);
+        let list: Vec<_> = (0..6).map(|n| Key::new(n as f32 * 0.5, r.vector().as_vec3())).collect();
+        with(&mut keys, HAND, MODEL, &list);
+        let list: Vec<_> = (0..6).map(|n| Key::new(n as f32 * 0.5, r.rotation(1.0))).collect();
+        with(&mut keys, HAND, KeyChannel::rotation(Space::Model), &list);
+        let before = keys.clone();
+        // Not so near to a key that the curve to it bends at once.
+        let time = (case % 5) as f32 * 0.5 + r.between(0.05, 0.4) as f32;
+        let space = Space::Joint(find(&bind, "prop.l"));
+        let at = |time: f32, pose: &mut Pose| {
+            pose.copy_from(&posed(&bind, time));
+            placed(time)
+        };
+        keys.edit(&keys.change_space(&rig, 0, time, space, &mut bind.clone(), at).unwrap()).unwrap();
+        let h = 2e-3;
+        let [old, new] = [&before, &keys].map(|keys| {
+            [time, time + h].map(|now| {
+                let (place, turn, _) = in_model(&bind, &goal_at(keys, now, 0), now);
+                (place, turn.unwrap())
+            })
+        });
+        let speed = |[(a, _), (b, _)]: [(glam::DVec3, glam::DQuat); 2]| (b - a) / f64::from(h);
+        let turning = |[(_, p), (_, q)]: [(glam::DVec3, glam::DQuat); 2]| {
+            let turn = p.inverse() * q;
+            turn.xyz() * turn.w.signum() * 2.0 / f64::from(h)
+        };
+        // Of speeds of metres a second, what the curves bend in 2 ms.
+        let (a, b) = (speed(old), speed(new));
+        assert!(a.distance(b) < 0.1 + 0.02 * a.length(), "{case}: {a} and {b} m/s");
+        fast += usize::from(a.length() > 1.0);
+        let (a, b) = (turning(old), turning(new));
+        assert!(a.distance(b) < 0.1 + 0.02 * a.length(), "{case}: {a} and {b} rad/s");
+    }
+    assert!(fast > 15, "{fast}");
+}
+
+#[test]
 fn explicit_slopes_change_space_with_their_keys() {
     let (bind, rig) = rig();
     let mut keys = RigKeys::new(&rig);

@@ -40,6 +40,15 @@ pub(super) fn sum((m, a): (f32, KeyValue), (n, b): (f32, KeyValue)) -> KeyValue 
     like(a, [0, 1, 2, 3].map(|i| m * p[i] + n * q[i]))
 }
 
+/// The difference of two values of a kind, times a factor; of rotations, that of the nearer signs.
+pub(super) fn difference(from: KeyValue, to: KeyValue, by: f32) -> KeyValue {
+    let sign = match (from, to) {
+        (KeyValue::Rotation(p), KeyValue::Rotation(q)) if math::dot(p, q) < 0.0 => -1.0,
+        _ => 1.0,
+    };
+    sum((sign * by, to), (-by, from))
+}
+
 /// The mean rate of change from a key to the next, per second; of rotations, as a rotation vector in the frame of both, which
 /// share its axis. 0 after a step, whose value is held.
 fn secant(a: &Key, b: &Key) -> ([f64; 4], f64) {

@@ -11,10 +11,14 @@ use crate::{
     rig::{Rig, RigGoal, Space},
 };
 
+/// Time in seconds over which the speed of a goal at a change of space is measured, at most: short beside a frame, and long enough
+/// that positions of f32 tell a speed to 1e-4 m/s.
+const STEP: f32 = 1.0 / 240.0;
+
 impl RigKeys {
     /// The edit that changes the space of a goal at a time, in seconds, so that the goal moves nothing: at the change, and at its
     /// keys until the next change of space. A pole without a space of its own changes with it. Between these keys, the goal moves
-    /// in the new space.
+    /// in the new space, on a smooth curve with the speed that it had.
     ///
     /// `at` sets the pose at a time, given in seconds, and returns the placement; the pose that it gets is the last one.
     /// The joints of both spaces must be there as the handles before leave them: a pose after
@@ -134,19 +138,32 @@ impl RigKeys {
         let mut times: Vec<f32> = moving().flat_map(later).chain([time + 0.0]).collect();
         times.sort_unstable_by(f32::total_cmp);
         times.dedup();
-        for now in times {
+        let spaces = new.map(|of| of.space);
+        let part = |goal: &RigGoal, channel: KeyChannel| {
+            parts(goal, new).into_iter().find(|(part, _)| *part == channel).and_then(|(_, value)| value)
+        };
+        let mut here = |now: f32, pose: &mut Pose| {
             let mut goal = RigGoal::new().with_space(old[0].space).with_pole_space(old[1].space);
             for (track, _) in moving() {
                 set(&mut goal, track.channel, track.sample(now));
             }
             let placement = at(now, pose);
             pose.update();
-            let convert = |goal: &RigGoal, channel: KeyChannel| {
-                let converted = rig.convert(index, goal, new.map(|of| of.space), pose, &placement)?;
-                let part = parts(&converted, new).into_iter().find(|(part, _)| *part == channel);
-                Ok::<_, KeyError>(part.and_then(|(_, value)| value))
-            };
-            for (track, _) in moving().filter(|(_, end)| now < *end) {
+            (goal, placement)
+        };
+        // Shortly after the change, for the speed there.
+        let mut ahead = None;
+        if let Some(next) = times.get(1) {
+            let soon = time + (0.1 * (next - time)).min(STEP);
+            let (goal, placement) = here(soon, pose);
+            ahead = Some((soon - time, rig.convert(index, &goal, spaces, pose, &placement)?))
+                .filter(|(h, _)| *h > 0.0);
+        }
+        for now in times {
+            let (goal, placement) = here(now, pose);
+            let convert = |goal: &RigGoal| rig.convert(index, goal, spaces, pose, &placement);
+            let converted = convert(&goal)?;
+            for (track, end) in moving().filter(|(_, end)| now < *end) {
                 let there = track.keys.binary_search_by(|key| key.time.total_cmp(&now));
                 // At the change each part gets a key, with the interpolation of its curve there.
                 let key = match there {
@@ -160,15 +177,25 @@ impl RigKeys {
                     }
                 };
                 let channel = track.channel.in_space(new[of_part(track.channel)]);
-                let Some(value) = convert(&goal, channel)? else { continue };
+                let Some(value) = part(&converted, channel) else { continue };
                 let mut slopes = key.slopes;
                 for slope in slopes.iter_mut().flatten() {
                     // The conversion is linear, or affine: its change along the slope, over a distance that keeps a rotation near 1.
                     let h = 0.25 / curve::size(*slope).max(1.0);
                     let mut moved = goal;
                     set(&mut moved, track.channel, curve::sum((1.0, key.value), (h, *slope)));
-                    let moved = convert(&moved, channel)?.unwrap_or(value);
+                    let moved = part(&convert(&moved)?, channel).unwrap_or(value);
                     *slope = curve::sum((1.0 / h, moved), (-1.0 / h, value));
+                }
+                let goes_on = track.keys.iter().any(|key| key.time > time && key.time < end);
+                if now <= time
+                    && slopes.is_none()
+                    && goes_on
+                    && key.interpolation == KeyInterpolation::Smooth
+                    && let Some((h, soon)) = &ahead
+                    && let Some(soon) = part(soon, channel)
+                {
+                    slopes = Some([curve::difference(value, soon, 1.0 / h); 2]);
                 }
                 edit = edit.set(owner, channel, Key { value, slopes, ..key });
             }

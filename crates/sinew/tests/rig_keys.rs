@@ -870,6 +870,16 @@ fn a_recorder_keys_what_changed_and_keeps_the_start() {
             .contains("must be 0 or more and finite, not -1")
     );
     assert!(matches!(recorder.record(&keys, f32::NAN, &fresh, &fresh), Err(KeyError::Time(_))));
+    for broken in [
+        Goal::position(Vec3::NAN).with_rotation(Quat::IDENTITY),
+        Goal::position(Vec3::ONE).with_rotation(Quat::from_xyzw(f32::NAN, 0.0, 0.0, 1.0)),
+        before[0].goal.with_swivel(f32::NAN),
+    ] {
+        let mut after = before;
+        after[0].goal = broken;
+        let edit = recorder.record(&keys, 1.0, &before, &after).unwrap();
+        assert!(matches!(keys.edit(&edit), Err(KeyError::Value { .. })), "{broken:?}");
+    }
     let mut aimed = fresh;
     aimed[3].goal.pole = Pole::Direction(Vec3::Z);
     assert_eq!(recorder.record(&keys, 1.0, &fresh, &aimed), Err(KeyError::PoleDirection(3)));

@@ -224,15 +224,15 @@ impl Recorder {
 
     /// Whether a value changed beyond the threshold of its channel.
     fn differ(&self, channel: KeyChannel, from: KeyValue, to: KeyValue) -> bool {
+        // NaN has changed, so that the edit refuses it.
+        let beyond = |x: f32, most: f32| x > most || x.is_nan();
         match (from, to) {
-            (KeyValue::Vector(a), KeyValue::Vector(b)) => a.distance(b) > self.distance,
-            (KeyValue::Rotation(a), KeyValue::Rotation(b)) => {
-                math::angle_between(math::normalize(a), math::normalize(b)) > self.angle
-            }
+            (KeyValue::Vector(a), KeyValue::Vector(b)) => beyond(a.distance(b), self.distance),
+            (KeyValue::Rotation(a), KeyValue::Rotation(b)) => beyond(math::angle_between(a, b), self.angle),
             (KeyValue::Number(a), KeyValue::Number(b)) => {
                 let influence =
                     matches!(channel, KeyChannel::PositionInfluence | KeyChannel::RotationInfluence);
-                (a - b).abs() > if influence { self.influence } else { self.angle }
+                beyond((a - b).abs(), if influence { self.influence } else { self.angle })
             }
             (from, to) => from != to,
         }

@@ -80,5 +80,3 @@ pub const TOES: [f64; 2] = [-45.0 * DEGREE, 70.0 * DEGREE];
 pub const NEAR: f32 = 0.12;
 /// Depth that soles give way next to a stance, in metres.
 pub const GIVE: f64 = 0.004;
-/// Distance within which a point that stands is put on its place, in metres.
-pub const ON_PLACE: f32 = 0.001;

@@ -6,7 +6,7 @@ use glam::{Quat, Vec3};
 
 use super::{
     Contacts, Figure, FootSample, Interval, PlanError,
-    contact::{ContactLimits, end_at_limits, intervals},
+    contact::{ContactLimits, intervals},
     problem::Own,
 };
 use crate::{
@@ -352,23 +352,14 @@ impl super::Leg {
 }
 
 impl FootCurve {
-    /// Contacts of the foot: the given ones, or else those found from its heights and speeds. `step` is the time between
-    /// samples, in seconds.
+    /// Contacts of the foot: the given ones, or else the times in which heel and ball are within the limits. There is no
+    /// hysteresis: a point that waits for its release is no longer at rest. `step` is the time between samples, in seconds.
     pub fn contacts(&self, step: f32, limits: &ContactLimits) -> Contacts {
+        let limits = ContactLimits { release: 1.0, ..*limits };
         self.given.clone().unwrap_or_else(|| Contacts {
-            heel: intervals(&self.heel_heights, &self.heel_speeds, step, limits),
-            ball: intervals(&self.ball_heights, &self.ball_speeds, step, limits),
+            heel: intervals(&self.heel_heights, &self.heel_speeds, step, &limits),
+            ball: intervals(&self.ball_heights, &self.ball_speeds, step, &limits),
         })
-    }
-
-    /// [`FootCurve::contacts`] without the time in which a detected contact waits for its release.
-    pub(super) fn firm_contacts(&self, step: f32, limits: &ContactLimits) -> Contacts {
-        let mut contacts = self.contacts(step, limits);
-        if self.given.is_none() {
-            end_at_limits(&mut contacts.heel, &self.heel_heights, &self.heel_speeds, step, limits);
-            end_at_limits(&mut contacts.ball, &self.ball_heights, &self.ball_speeds, step, limits);
-        }
-        contacts
     }
 
     /// Mean axis of the knee over the clip in the thigh's frame, each sample weighted by the sine of its flexion.

@@ -119,32 +119,6 @@ pub fn intervals(heights: &[f32], speeds: &[f32], step: f32, limits: &ContactLim
     found
 }
 
-/// Ends contacts of [`intervals`] where their point comes to exceed the limits for good. Until its release it is no longer
-/// at rest in the clip.
-pub fn end_at_limits(
-    found: &mut [Interval],
-    heights: &[f32],
-    speeds: &[f32],
-    step: f32,
-    limits: &ContactLimits,
-) {
-    let level = |i: usize| Some(limits.level(*heights.get(i)?, *speeds.get(i)?));
-    for contact in found {
-        // A contact that is still open has not been released.
-        let last = (contact.to / step) as usize;
-        let Some(mut after) = level(last + 1).filter(|after| *after > limits.release) else { continue };
-        for i in (0..=last).rev() {
-            let Some(before) = level(i) else { break };
-            if before <= 1.0 {
-                let end = (i as f32 + (1.0 - before) / (after - before)) * step;
-                contact.to = end.clamp(contact.from, contact.to);
-                break;
-            }
-            after = before;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,21 +132,6 @@ mod tests {
         let found = intervals(&heights, &speeds, 0.1, &limits);
         assert_eq!(found.len(), 1);
         assert!((found[0].from - 0.75).abs() < 1e-5 && (found[0].to - 1.5).abs() < 1e-5, "{found:?}");
-        let mut ended = found;
-        end_at_limits(&mut ended, &heights, &speeds, 0.1, &limits);
-        assert!((ended[0].from - 0.75).abs() < 1e-5 && (ended[0].to - 1.25).abs() < 1e-5, "{ended:?}");
-    }
-
-    #[test]
-    fn a_point_that_returns_within_the_limits_stays_in_contact() {
-        let limits = ContactLimits { height: 0.1, speed: 0.3, release: 1.5 };
-        let (heights, speeds) = ([0.0; 7], [0.0, 0.4, 0.2, 0.4, 0.5, 0.0, 0.4]);
-        let mut found = intervals(&heights, &speeds, 1.0, &limits);
-        end_at_limits(&mut found, &heights, &speeds, 1.0, &limits);
-        // The first exceeds the limit half-way from 0.2 to 0.4, the last is released by nothing.
-        assert_eq!(found.len(), 2);
-        assert!((found[0].to - 2.5).abs() < 1e-5, "{found:?}");
-        assert_eq!(found[1].to, 6.0);
     }
 
     #[test]

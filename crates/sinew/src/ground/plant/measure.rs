@@ -257,42 +257,28 @@ impl Plan {
 }
 
 impl ClipAnalysis {
-    /// Height of the floor that the clip was made for, in metres: the median height of heels and balls that are in contact and
-    /// within the limits. Without any such point it is that of all in contact, and without contacts the lowest height of a heel
-    /// or ball.
+    /// Height of the floor that the clip was made for, in metres: the median height of heels and balls in contact, or else the
+    /// lowest height of one.
     ///
     /// A capture drifts and its feet sink in by centimetres; the lowest point of all would put every other contact above the
     /// floor.
     pub fn floor(&self, limits: &ContactLimits) -> f32 {
-        let (mut firm, mut all): (Vec<f32>, Vec<f32>) = Default::default();
+        let mut standing: Vec<f32> = Vec::new();
+        let mut lowest = f32::INFINITY;
         for foot in &self.feet {
-            let contacts = foot.contacts(self.step, limits);
-            let heel = (&contacts.heel, &foot.heel_heights, &foot.heel_speeds);
-            let ball = (&contacts.ball, &foot.ball_heights, &foot.ball_speeds);
-            for ((contacts, heights, speeds), point) in
-                [(heel, FootSample::heel_at as fn(&FootSample) -> Vec3), (ball, FootSample::ball_at)]
-            {
-                for contact in contacts {
-                    let from = math::ceil(contact.from / self.step).max(0.0) as usize;
-                    let until = math::floor(contact.to / self.step).max(0.0) as usize + 1;
-                    let levels = foot.samples.iter().zip(heights).zip(speeds);
-                    for ((sample, height), speed) in levels.take(until).skip(from) {
-                        all.push(point(sample).y);
-                        // A contact ends late, by its hysteresis, while its point lifts.
-                        if *height <= limits.height && *speed <= limits.speed {
-                            firm.push(point(sample).y);
-                        }
+            for (point, list) in foot.contacts(self.step, limits).points() {
+                for (i, sample) in foot.samples.iter().enumerate() {
+                    let height = point(sample).y;
+                    lowest = lowest.min(height);
+                    let time = i as f32 * self.step;
+                    if list.iter().any(|contact| contact.contains(time)) {
+                        standing.push(height);
                     }
                 }
             }
         }
-        let mut heights = if firm.is_empty() { all } else { firm };
-        heights.sort_by(f32::total_cmp);
-        let lowest = || {
-            let samples = self.feet.iter().flat_map(|f| &f.samples);
-            samples.map(|s| s.heel_at().y.min(s.ball_at().y)).fold(f32::INFINITY, f32::min)
-        };
-        heights.get(heights.len() / 2).copied().unwrap_or_else(lowest)
+        standing.sort_by(f32::total_cmp);
+        standing.get(standing.len() / 2).copied().unwrap_or(lowest)
     }
 }
 

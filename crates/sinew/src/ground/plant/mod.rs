@@ -7,9 +7,8 @@
 //! 1. [`ClipAnalysis`] samples the clip at equal steps: positions of hip, knee, ankle, heel, ball and toe tip, and heights
 //!    and speeds of heel and ball. It skips a leading reference pose. The clip's floor is the median height of points in
 //!    contact. A clip that walks on the spot gets a travel velocity, taken from its standing feet.
-//! 2. [`contact`] finds when each heel and ball is in contact, by height and speed with hysteresis: it bridges moments, and
-//!    does not prolong contacts. Contacts from the caller
-//!    ([`given`]) replace the detected ones, foot by foot. Contacts of one foot that belong together make a [`Stance`].
+//! 2. [`contact`] finds when each heel and ball is in contact, by height and speed. Contacts from the caller ([`given`])
+//!    replace the detected ones, foot by foot. Contacts of one foot that belong together make a [`Stance`].
 //!    [`ClipAnalysis::fit_stride`] scales the steps on stairs, if the caller wants it, so that each takes one tread.
 //! 3. [`FootholdSearch`] chooses a [`Foothold`] for each stance. One pass of ray casts makes a height profile along the
 //!    sole, and every position within the largest shift is rated on it. A foothold over an edge is moved. A stance without a

@@ -16,7 +16,8 @@ option_type! {
         /// Largest speed at which a heel or ball comes into contact, in m/s for a figure of 1.8 m. From 0.001 to 10; 0.3
         /// by default.
         contact_speed, with_contact_speed: f32 = 0.3;
-        /// Factor on both limits beyond which a contact ends (hysteresis). From 1 to 10; 1.2 by default.
+        /// Factor on both limits beyond which a contact ends (hysteresis) in [`FootPlanter`](super::FootPlanter). A whole clip
+        /// ends it at the limits. From 1 to 10; 1.2 by default.
         release, with_release: f32 = 1.2;
         /// Height above the ground under the body at which a foot's ray casts start, as a fraction of the leg: the highest
         /// step. From 0 to 10; 0.6 by default.

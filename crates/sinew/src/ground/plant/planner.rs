@@ -115,7 +115,7 @@ impl<'a> Planner<'a> {
         let curve = &analysis.feet[foot];
         let leg = &self.figure.legs()[foot];
         let low = 2.0 * limits.height;
-        joined(curve, curve.firm_contacts(analysis.step, limits), analysis.step, low)
+        joined(curve, curve.contacts(analysis.step, limits), analysis.step, low)
             .into_iter()
             .map(|mut stance| {
                 let middle = 0.5 * (stance.time.from + stance.time.to);

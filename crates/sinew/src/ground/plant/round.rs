@@ -76,8 +76,8 @@ impl Rounds {
             long.measure(step, given.per_key);
             // All rounds have the contacts that the first or the last has in the clip, whose ends know speeds to one side only,
             // or that the first has after another.
-            let found = curve.firm_contacts(step, limits);
-            let after = curve.given.is_none().then(|| long.firm_contacts(step, limits));
+            let found = curve.contacts(step, limits);
+            let after = curve.given.is_none().then(|| long.contacts(step, limits));
             let to = (long.samples.len() - 1) as f32 * step;
             let lead = lead as f32 * step;
             let of = |point: fn(&Contacts) -> &[Interval]| {

@@ -70,13 +70,6 @@ pub struct Candidate {
     cost: f32,
 }
 
-impl Candidate {
-    /// Whether it supports as much of the sole as is asked for.
-    pub fn serves(&self) -> bool {
-        self.class < 2
-    }
-}
-
 /// Class and cost of a position, by which positions compare; the largest for none.
 fn rank(of: &Option<Candidate>) -> (u8, f32) {
     of.map_or((u8::MAX, 0.0), |c| (c.class, c.cost))
@@ -104,15 +97,11 @@ pub fn lay(length: f32, rise: impl Fn(f32) -> Option<f32>) -> Option<(f32, f32)>
 /// Distance from the ground at which a point is on it, as a fraction of the sole: 0.2 mm for a figure of 1.8 m.
 const SAME: f32 = 1e-3;
 
-/// Ground that a sole may land on: a profile along the sole, or beside it.
+/// Ground that a sole may land on: a profile along the sole.
 #[derive(Clone, Copy, Debug)]
 pub struct Landing {
     /// Profile of the ground.
     pub profile: Profile,
-    /// Lateral offset of the profile, in metres.
-    pub aside: f32,
-    /// Whether any of the profiles hit ground.
-    pub ground: bool,
     /// Sole for which it was cast.
     pub sole: Stance,
     /// Position of the heel for which it was cast.
@@ -140,7 +129,7 @@ impl Landing {
 
     /// Reason for which there is no position to stand.
     pub fn missing(&self) -> Unplanted {
-        if self.ground { Unplanted::Unsupported } else { Unplanted::NoGround }
+        if self.profile.found() { Unplanted::Unsupported } else { Unplanted::NoGround }
     }
 
     /// Finds the best position with the heel near `heel`, or `None` if no position is allowed.
@@ -154,7 +143,7 @@ impl Landing {
         let easy = EASY_SHIFT * self.sole.leg;
         // Replaces the best position by the one at a shift if that is better.
         let better = |best: &mut Option<Candidate>, shift: f32| {
-            let effort = (shift * shift + self.aside * self.aside) / (easy * easy);
+            let effort = shift * shift / (easy * easy);
             // The shift alone may already cost more than the best position.
             if rank(best) <= (0, effort) {
                 return;

@@ -26,9 +26,6 @@ pub struct FootholdSearch<'a> {
     pub scale: f32,
 }
 
-/// Lateral offsets of the profiles searched, in this order, as fractions of the largest shift.
-const SIDES: [f32; 3] = [0.0, 0.5, -0.5];
-
 /// Distance of the casts under a sole, as a fraction of its length from heel to ball: 2.2 cm for a figure of 1.8 m. Edges
 /// are refined between casts and do not depend on it.
 const SPACING: f32 = 0.125;
@@ -76,7 +73,7 @@ impl FootholdSearch<'_> {
     /// Finds a foothold for a sole near `heel` and `ball` (x and z alone count), around the height `base`. `length` is the
     /// distance of heel and ball, `tip` that of ball and toe tip, all in metres.
     ///
-    /// Over an edge the foothold is moved along the sole. If no position along it serves, lines beside it are searched.
+    /// Over an edge the foothold is moved along the sole.
     ///
     /// # Errors
     ///
@@ -106,30 +103,12 @@ impl FootholdSearch<'_> {
         base: f32,
     ) -> (Landing, Option<Candidate>) {
         let along = Vec3::new(ball.x - heel.x, 0.0, ball.z - heel.z).normalize_or(Vec3::Z);
-        let across = Vec3::new(along.z, 0.0, -along.x);
         let [from, to] = Landing::range(&sole, self.settings);
-        let line = |aside: f32| {
-            let ends = [from - slack, to + slack];
-            let profile =
-                Profile::cast(self, heel + across * aside, along, ends, (SPACING * sole.length, CASTS), base);
-            let ground = profile.found();
-            Landing { profile, aside, ground, sole, middle: heel }
-        };
-        let mut first = line(0.0);
-        let found = first.best(heel, self.settings);
-        if found.is_some_and(|f| f.serves()) {
-            return (first, found);
-        }
-        let largest = self.settings.max_shift * self.scale;
-        for side in &SIDES[1..] {
-            let landing = line(side * largest);
-            let aside = landing.best(heel, self.settings);
-            if aside.is_some_and(|f| f.serves()) {
-                return (landing, aside);
-            }
-            first.ground |= landing.ground;
-        }
-        (first, found)
+        let (ends, casts) = ([from - slack, to + slack], (SPACING * sole.length, CASTS));
+        let landing =
+            Landing { profile: Profile::cast(self, heel, along, ends, casts, base), sole, middle: heel };
+        let found = landing.best(heel, self.settings);
+        (landing, found)
     }
 
     /// Returns the foothold with heights re-cast at heel and ball. A profile is linear between its casts, the ground is not.

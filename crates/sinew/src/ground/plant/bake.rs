@@ -32,7 +32,7 @@ impl Plan {
     /// Sets `pose` to the unplanted clip at a key, moved by the travel, and updates its model space.
     pub fn before(&self, figure: &Figure, clip: &Clip, key: usize, pose: &mut Pose) {
         let i = key * self.per_key;
-        clip.sample(self.clip_time(key), pose);
+        clip.sample(self.analysis.clip_time(i), pose);
         pose.update();
         let at = pose.position(figure.pelvis) + self.analysis.travel * (i as f32 * self.analysis.step);
         pose.set_position(figure.pelvis, at);
@@ -49,24 +49,8 @@ impl Plan {
         pose: &mut Pose,
         frames: &mut Vec<super::FootFrame>,
     ) -> Result<f32, SolveError> {
-        clip.sample(self.clip_time(key), pose);
-        self.plant(figure, key, pose, frames)
-    }
-
-    /// Time of a key in the given clip, in seconds.
-    fn clip_time(&self, key: usize) -> f32 {
-        self.analysis.clip_time(key * self.per_key)
-    }
-
-    /// [`Plan::after`] for a pose that was sampled from the given clip.
-    fn plant(
-        &self,
-        figure: &Figure,
-        key: usize,
-        pose: &mut Pose,
-        frames: &mut Vec<super::FootFrame>,
-    ) -> Result<f32, SolveError> {
         let i = key * self.per_key;
+        clip.sample(self.analysis.clip_time(i), pose);
         pose.update();
         frames.clear();
         frames.extend(self.feet.iter().map(|f| f[i]));
@@ -113,12 +97,10 @@ impl Plan {
         let mut feet = alloc::vec![Vec::new(); figure.legs.len()];
         let mut times = Vec::new();
         let mut out_of_reach = 0.0f32;
-        let mut cursor = ClipCursor::default();
         for key in 0..self.keys() {
             let time = (key * self.per_key) as f32 * self.analysis.step;
-            clip.sample_from(&mut cursor, self.clip_time(key), &mut pose);
             let worst = self
-                .plant(figure, key, &mut pose, &mut frames)
+                .after(figure, clip, key, &mut pose, &mut frames)
                 .map_err(|error| PlantError::Solve { time, error })?;
             out_of_reach = out_of_reach.max(worst);
             for (samples, leg) in feet.iter_mut().zip(&figure.legs) {

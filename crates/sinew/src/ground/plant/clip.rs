@@ -10,7 +10,7 @@ use glam::Vec3;
 
 use super::{
     ClipAnalysis, Contacts, Figure, FootSample, FootholdSearch, Measures, Plan, PlanError, PlantError,
-    PlantOptions, PlantReport, PlantedClip, Stride, Unscaled, contact::ContactLimits, measure, moved,
+    PlantOptions, PlantReport, PlantedClip, Stride, Unscaled, contact::ContactLimits, measure,
 };
 use crate::{Pose, ground::Ground, math, math64, motion::Clip};
 
@@ -204,8 +204,10 @@ impl Before {
     /// Raises the clip from its floor to the ground where it begins.
     fn raise(&mut self, search: &FootholdSearch<'_>, mut ground: f32, floor: f32) {
         self.raise = ground - floor;
-        for feet in &mut self.feet {
-            *feet = moved(feet, Vec3::Y * self.raise);
+        for sample in self.feet.iter_mut().flatten() {
+            for joint in [&mut sample.hip, &mut sample.knee, &mut sample.ankle] {
+                joint.y += self.raise;
+            }
         }
         // Each cast is around the height of the one before.
         let mut next = |at: &Vec3| {

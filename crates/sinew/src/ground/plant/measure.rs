@@ -282,14 +282,6 @@ impl ClipAnalysis {
     }
 }
 
-/// Returns the samples translated by `by`, in model space (metres).
-pub fn moved(samples: &[FootSample], by: Vec3) -> Vec<FootSample> {
-    samples
-        .iter()
-        .map(|s| FootSample { hip: s.hip + by, knee: s.knee + by, ankle: s.ankle + by, ..*s })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use alloc::{vec, vec::Vec};

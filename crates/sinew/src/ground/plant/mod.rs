@@ -81,7 +81,7 @@ pub use foot_planter::{
 pub use foothold::{FootDisplacement, FootSample, Foothold, Unplanted};
 pub use given::{ContactCurveError, ContactsError, IntervalError};
 pub use lean::Trunk;
-pub use measure::{ContactOutcome, Contacts, Measures, Peak, measure, moved};
+pub use measure::{ContactOutcome, Contacts, Measures, Peak, measure};
 pub use options::{PlantOptionError, PlantOptions};
 pub use plan::{Plan, walk_heading};
 pub use planner::{FootFrame, Planted};

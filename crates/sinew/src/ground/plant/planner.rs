@@ -7,7 +7,7 @@ use glam::{Quat, Vec3};
 use super::{
     ClipAnalysis, Figure, Foothold, FootholdSearch, PlanError, Unplanted,
     contact::ContactLimits,
-    stance::{Stance, joined},
+    stance::{Stance, stances},
 };
 use crate::math;
 
@@ -71,7 +71,9 @@ impl<'a> Planner<'a> {
         let floor = self.floor;
         let start = analysis.pelvis.first().copied().unwrap_or(Vec3::ZERO);
         // At the start the ground may be at any height: the first cast reaches a step, the next one anywhere.
-        let first = self.search.height(start, floor).map(|(y, _)| y).or_else(|| self.anywhere(floor));
+        let mut anywhere = analysis.pelvis.iter().filter_map(|p| self.search.anywhere(*p, floor));
+        let first = self.search.height(start, floor).map(|(y, _)| y);
+        let first = first.or_else(|| anywhere.next().map(|(y, _)| y));
         let Some(mut base) = first else {
             let end = analysis.pelvis.last().copied().unwrap_or(start);
             let reach = 1000.0 * self.search.leg;
@@ -94,17 +96,6 @@ impl<'a> Planner<'a> {
             .collect())
     }
 
-    /// Height of the ground under the first sample of the pelvis that has any, within a thousand legs of `floor`.
-    fn anywhere(&self, floor: f32) -> Option<f32> {
-        let reach = 1000.0 * self.search.leg;
-        self.analysis.pelvis.iter().find_map(|p| {
-            let from = Vec3::new(p.x, floor + reach, p.z);
-            let hit =
-                self.search.ground.cast_ray(from, Vec3::NEG_Y, 2.0 * reach, &self.search.settings.filter)?;
-            Some(from.y - hit.distance)
-        })
-    }
-
     pub(super) fn base_at(&self, time: f32) -> f32 {
         let i = ((time / self.analysis.step) as usize).min(self.base.len() - 1);
         self.base[i]
@@ -115,7 +106,7 @@ impl<'a> Planner<'a> {
         let curve = &analysis.feet[foot];
         let leg = &self.figure.legs()[foot];
         let low = 2.0 * limits.height;
-        joined(curve, curve.contacts(analysis.step, limits), analysis.step, low)
+        stances(curve, analysis.step, limits, low)
             .into_iter()
             .map(|mut stance| {
                 let middle = 0.5 * (stance.time.from + stance.time.to);

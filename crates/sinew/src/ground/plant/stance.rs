@@ -29,7 +29,7 @@ pub fn stances(curve: &FootCurve, step: f32, limits: &ContactLimits, low: f32) -
 }
 
 /// Joins contacts of a foot to stances.
-pub fn joined(curve: &FootCurve, Contacts { heel, ball }: Contacts, step: f32, low: f32) -> Vec<Stance> {
+fn joined(curve: &FootCurve, Contacts { heel, ball }: Contacts, step: f32, low: f32) -> Vec<Stance> {
     let mut all: Vec<(Interval, bool)> =
         heel.iter().map(|&i| (i, true)).chain(ball.iter().map(|&i| (i, false))).collect();
     all.sort_by(|a, b| a.0.from.total_cmp(&b.0.from));

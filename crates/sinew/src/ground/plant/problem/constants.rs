@@ -12,12 +12,10 @@ pub const HIPS: f64 = 0.08;
 /// Distance of a sole from the clip's moved with the ground, in metres: where the ground changes nothing from stance to stance,
 /// and at most. The change is added to the first.
 pub const WAY: [f64; 2] = [0.02, 0.2];
-/// Acceleration of thigh, shank and tilt, in rad/s2.
+/// Acceleration of thigh, shank, tilt and sole, in rad/s2.
 pub const LEG_ACCELERATION: f64 = 40.0;
 /// Turn of thigh, shank and tilt from the clip, in radians.
 pub const LEG_TURN: f64 = 0.35;
-/// Acceleration of the sole, in rad/s2.
-pub const SOLE_ACCELERATION: f64 = 40.0;
 /// Turn of the sole from the clip per metre of the tolerance of its distance, in radians per metre.
 pub const SOLE_TURN: f64 = 0.5;
 /// Largest accelerations of a walk: of the hips' height over 1/30 s, in m/s2, and of a knee's flexion over 1/60 s, in rad/s2.

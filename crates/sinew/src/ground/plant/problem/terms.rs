@@ -6,8 +6,8 @@ use super::{
     Problem, State,
     clearance::Spot,
     constants::{
-        BALL, DEPTH, HEEL, HIPS, HIPS_ACCELERATION, LEG_ACCELERATION, LEG_TURN, RANGE, ROUND,
-        SOLE_ACCELERATION, SOLE_TURN, STRAIN, WAY,
+        BALL, DEPTH, HEEL, HIPS, HIPS_ACCELERATION, LEG_ACCELERATION, LEG_TURN, RANGE, ROUND, SOLE_TURN,
+        STRAIN, WAY,
     },
     leg::{ANGLES, PITCH, PosedLeg, SHANK, THIGH, TILT, YAW},
 };
@@ -84,7 +84,7 @@ impl Problem<'_> {
                 // Heel and ball that both stand turn the sole themselves.
                 let held = self.references[leg][i].holds.iter().all(Option::is_some);
                 let way = if held { WAY[1] } else { self.stray(i, leg) / self.size };
-                (SOLE_ACCELERATION * self.agility[1], SOLE_TURN * way)
+                (LEG_ACCELERATION * self.agility[1], SOLE_TURN * way)
             }
             Some(_) => (LEG_ACCELERATION * self.agility[1], LEG_TURN),
         }

@@ -21,9 +21,6 @@ const MARGIN: f32 = 0.012;
 /// Shift with a cost of 1, as a fraction of the leg.
 const EASY_SHIFT: f32 = 0.25;
 
-/// Cost up to which a position is not searched any further: 0.02 % of the sole in the air.
-const FREE: f32 = 1e-4;
-
 /// Positions rated to either side before the best is refined: 7 mm apart for a figure of 1.8 m and the default shift, finer
 /// than the rounding of edges.
 const STEPS: usize = 20;
@@ -159,9 +156,6 @@ impl Landing {
         };
         let mut here = None;
         better(&mut here, 0.0);
-        if rank(&here) <= (0, FREE) {
-            return here;
-        }
         let [ahead, behind] = [1.0, -1.0].map(|side: f32| {
             let mut best = here;
             let mut step = largest / STEPS as f32;

@@ -166,8 +166,10 @@ impl ClipAnalysis {
                 let toes = curve.samples.first().map_or(0.0, |s| (s.tip - s.ball).length());
                 let tip = ball + (ball - heel) * (toes / length.max(f32::MIN_POSITIVE));
                 let middle = (0.5 * (heel + tip)).with_y(0.0);
-                let around = 0.5 * (stance.time.from + stance.time.to) / self.step;
-                let at = way.project(middle, around as usize, (2.0 * SWAY / self.step) as usize);
+                // From where the hips are in the middle of the stance.
+                let under = (0.5 * (stance.time.from + stance.time.to) / self.step) as usize;
+                let under = way.distances[under.min(way.distances.len() - 1)];
+                let at = under + (middle - way.at(under)).dot(way.direction(under));
                 let ahead = way.direction(at);
                 Footfall {
                     leg,
@@ -344,19 +346,6 @@ impl Way {
     /// Horizontal unit vector at a distance in metres.
     fn direction(&self, distance: f32) -> Vec3 {
         (self.at(distance + self.reach) - self.at(distance - self.reach)).normalize_or(self.ends[0])
-    }
-
-    /// Distance along the way of the point nearest to `to`, among samples at most `reach` from `around`.
-    fn project(&self, to: Vec3, around: usize, reach: usize) -> f32 {
-        let last = self.points.len() - 1;
-        let range = around.saturating_sub(reach).min(last)..=around.saturating_add(reach).min(last);
-        let off = |i: &usize| (to - self.points[*i]).length_squared();
-        let nearest = range.min_by(|a, b| off(a).total_cmp(&off(b))).unwrap_or(0);
-        let mut distance = self.distances[nearest];
-        for _ in 0..3 {
-            distance += (to - self.at(distance)).dot(self.direction(distance));
-        }
-        distance
     }
 }
 

@@ -55,12 +55,8 @@ pub const DORSIFLEXION: [f64; 2] = [25.0 * DEGREE, 34.0 * DEGREE];
 pub const BEYOND_CLIP: f64 = 8.0 * DEGREE;
 /// Least and most flexion of a knee, in radians, for a clip within.
 pub const KNEE: [f64; 2] = [5.0 * DEGREE, 109.0 * DEGREE];
-/// What a knee may flex more than the clip's does, or than a step asks, in radians.
-pub const KNEE_BEYOND: [f64; 2] = [4.0 * DEGREE, 3.0 * DEGREE];
-/// The most that steps ask of a knee, in radians (American Academy of Orthopaedic Surgeons: Joint Motion, 1965).
-pub const KNEE_END: f64 = 135.0 * DEGREE;
-/// Distance from hip to ankle of a leg of [`LEG`] that stands below a step, in metres; the step is taken off it.
-pub const STANDING: f64 = 0.84;
+/// What a knee may flex more than the clip's does, in radians.
+pub const KNEE_BEYOND: f64 = 4.0 * DEGREE;
 /// Flexion, abduction and turn of a hip, in radians, and turn up of the toes (American Academy of Orthopaedic Surgeons: Joint
 /// Motion, 1965).
 pub const HIP: [[f64; 2]; 3] =

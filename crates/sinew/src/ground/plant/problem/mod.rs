@@ -108,7 +108,7 @@ impl<'a> Problem<'a> {
             })
             .collect();
         let size = (f64::from(planner.search.leg) / LEG).max(1e-9);
-        let ranges = Ranges::new(planner, planted, size);
+        let ranges = Ranges::new(&analysis.own);
         let keep =
             (0..legs.len()).map(|foot| clearance::keep(planner, &planted[foot], &legs[foot])).collect();
         let width = 3 + ANGLES * legs.len();

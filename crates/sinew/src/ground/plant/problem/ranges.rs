@@ -1,13 +1,13 @@
-//! Ranges of joints: people's, the clip's own, and what steps ask.
+//! Ranges of joints: people's and the clip's own.
 
 use alloc::vec::Vec;
 
 use super::{
-    constants::{BEYOND_CLIP, DORSIFLEXION, HIP, KNEE, KNEE_BEYOND, KNEE_END, LEG, STANDING},
+    constants::{BEYOND_CLIP, DORSIFLEXION, HIP, KNEE, KNEE_BEYOND},
     leg::{ANGLES, ClipLeg, PosedLeg},
 };
 use crate::{
-    ground::plant::{ClipAnalysis, Figure, Planted, apply::STRAIGHT, planner::Planner},
+    ground::plant::{ClipAnalysis, Figure, apply::STRAIGHT},
     math64,
 };
 
@@ -16,10 +16,8 @@ use crate::{
 pub struct Ranges {
     /// Dorsiflexion without strain, and its end.
     pub ankle: [f64; 2],
-    /// Least flexion of the knee.
-    pub straight: f64,
-    /// Most flexion of the knees at each sample.
-    pub bent: Vec<f64>,
+    /// Flexion of the knee.
+    pub knee: [f64; 2],
     /// Flexion, abduction and turn of a hip.
     pub hip: [[f64; 2]; 3],
 }
@@ -75,50 +73,12 @@ impl Own {
 }
 
 impl Ranges {
-    /// The union of people's ranges, the clip's, and what the steps of its stances ask. `size` is the length of the leg over
-    /// [`LEG`].
-    pub fn new(planner: &Planner<'_>, planted: &[Vec<Planted>], size: f64) -> Self {
-        let own = &planner.analysis.own;
-        let most = KNEE[1].max(own.knee[1] + KNEE_BEYOND[0]);
-        let mut bent = asked(planner, planted, size);
-        bent.iter_mut().for_each(|asked| *asked = asked.max(most));
+    /// The union of people's ranges and the clip's.
+    pub fn new(own: &Own) -> Self {
         Self {
             ankle: [DORSIFLEXION[0].max(own.ankle), DORSIFLEXION[1].max(own.ankle + BEYOND_CLIP)],
-            straight: own.knee[0].clamp(f64::from(STRAIGHT), KNEE[0]),
-            bent,
+            knee: [own.knee[0].clamp(f64::from(STRAIGHT), KNEE[0]), KNEE[1].max(own.knee[1] + KNEE_BEYOND)],
             hip: [0, 1, 2].map(|k| [own.hip[k][0].min(HIP[k][0]), own.hip[k][1].max(HIP[k][1])]),
         }
     }
-}
-
-/// Flexion that steps ask of both knees at each sample, in radians: from the start of a stance to the end of the next foot's,
-/// what two equal bones bend with hip and ankle nearer by the step.
-fn asked(planner: &Planner<'_>, planted: &[Vec<Planted>], size: f64) -> Vec<f64> {
-    let mut asked = alloc::vec![0.0; planner.analysis.len()];
-    let mut stances: Vec<(usize, f32, f32, f32)> = planted
-        .iter()
-        .enumerate()
-        .flat_map(|(foot, list)| {
-            list.iter().filter_map(move |p| {
-                Some((foot, p.stance.time.from, p.stance.time.to, p.foothold.as_ref().ok()?.ball.y))
-            })
-        })
-        .collect();
-    stances.sort_by(|a, b| a.1.total_cmp(&b.1));
-    for pair in stances.windows(2) {
-        let [a, b] = [pair[0], pair[1]];
-        if a.0 == b.0 {
-            continue;
-        }
-        let apart = (STANDING - f64::from((b.3 - a.3).abs()) / size).clamp(0.0, LEG) / LEG;
-        // The arc sine.
-        let half = math64::atan2(apart, math64::sqrt(1.0 - apart * apart));
-        let flexion = (core::f64::consts::PI - 2.0 * half + KNEE_BEYOND[1]).min(KNEE_END);
-        let step = planner.analysis.step;
-        let span = (a.1 / step) as usize..((b.2 / step) as usize + 2).min(asked.len());
-        for most in &mut asked[span.start.min(span.end)..span.end] {
-            *most = flexion.max(*most);
-        }
-    }
-    asked
 }

@@ -112,7 +112,7 @@ impl Problem<'_> {
         let range = RANGE * math::sqrt(loose);
         let flexion = clip.flexion + state.x[at + THIGH] - state.x[at + SHANK];
         let row = [(at + THIGH, 1.0), (at + SHANK, -1.0)];
-        beyond(&row, flexion, [allowed.straight, allowed.bent[i]], range);
+        beyond(&row, flexion, allowed.knee, range);
         let (bend, by) = posed.dorsiflexion(clip.along(), clip.across);
         let row = [0, 1, 2, 3, 4].map(|k| (at + k, by[k]));
         beyond(&row, bend, [f64::NEG_INFINITY, allowed.ankle[1]], range);

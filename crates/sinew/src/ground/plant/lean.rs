@@ -2,7 +2,7 @@
 
 use alloc::{borrow::ToOwned, vec::Vec};
 
-use glam::{Quat, Vec3};
+use glam::{DVec3, Quat, Vec3};
 
 use super::{ClipAnalysis, Figure, FigureError, Plan};
 use crate::{JointId, Pose, Skeleton, math};
@@ -111,9 +111,9 @@ fn way(analysis: &ClipAnalysis, sample: usize) -> Vec3 {
     (analysis.pelvis[to] - analysis.pelvis[from]).with_y(0.0)
 }
 
-/// Lean of the trunk at each sample, in radians, forwards: from the rise of the hips over the clip's. It is 0 on level ground,
-/// downwards, and where the figure does not walk forwards. `hips` is their displacement.
-pub(super) fn lean(analysis: &ClipAnalysis, figure: &Figure, hips: &[Vec3]) -> Vec<f32> {
+/// Lean of the trunk at each sample, in radians, forwards: from the rise of the ground under the feet. It is 0 on level ground,
+/// downwards, and where the figure does not walk forwards. `ground` is its displacement.
+pub(super) fn lean(analysis: &ClipAnalysis, figure: &Figure, ground: &[DVec3]) -> Vec<f32> {
     let raw = |i: usize| {
         let ([from, to], way) = (around(analysis, i), way(analysis, i));
         let front = math::rotate(analysis.upright[i], figure.front).with_y(0.0);
@@ -121,7 +121,7 @@ pub(super) fn lean(analysis: &ClipAnalysis, figure: &Figure, hips: &[Vec3]) -> V
             return 0.0;
         }
         let run = (way.length() / figure.leg_length()).clamp(RUN[0], RUN[1]) * figure.leg_length();
-        let incline = math::atan2(hips[to].y - hips[from].y, run) - LEVEL;
+        let incline = math::atan2((ground[to].y - ground[from].y) as f32, run) - LEVEL;
         let lean = SHARE * incline.max(0.0) / MAX_LEAN;
         MAX_LEAN * lean / math::sqrt(1.0 + lean * lean)
     };
@@ -185,8 +185,8 @@ mod tests {
             notes: Vec::new(),
         };
         let height = |i: usize| 2.0 * rise * (i as f32 / 60.0 - 1.0).clamp(0.0, 3.0);
-        let hips: Vec<Vec3> = (0..301).map(|i| Vec3::Y * height(i)).collect();
-        lean(&analysis, &figure().2, &hips)
+        let ground: Vec<DVec3> = (0..301).map(|i| DVec3::Y * f64::from(height(i))).collect();
+        lean(&analysis, &figure().2, &ground)
     }
 
     #[test]

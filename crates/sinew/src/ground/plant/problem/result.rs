@@ -41,7 +41,7 @@ impl Problem<'_> {
                 frames
             })
             .collect();
-        Solution { hips, feet }
+        Solution { ground: self.hips.clone(), hips, feet }
     }
 
     /// Toes stay on the ground while the ball stands, and pass to the clip's within [`NEAR`] seconds.

@@ -393,3 +393,28 @@ impl FootCurve {
         (self.heel_speeds, self.ball_speeds) = (speeds(&heel), speeds(&ball));
     }
 }
+
+/// A sampled curve, linear between its samples.
+#[derive(Clone, Copy)]
+pub struct SampledCurve<'a> {
+    /// Samples; at least one.
+    pub values: &'a [f32],
+    /// Time between samples, in seconds.
+    pub step: f32,
+}
+
+impl SampledCurve<'_> {
+    /// Value at a time in seconds. Beyond the ends it is that of the end.
+    pub fn value(&self, time: f32) -> f32 {
+        let last = self.values.len() - 1;
+        let at = (time / self.step).clamp(0.0, last as f32);
+        let i = (at as usize).min(last.saturating_sub(1));
+        let s = at - i as f32;
+        self.values[i] * (1.0 - s) + self.values[(i + 1).min(last)] * s
+    }
+
+    /// Rate per second at a time, over one sample to either side.
+    pub fn rate(&self, time: f32) -> f32 {
+        (self.value(time + self.step) - self.value(time - self.step)) / (2.0 * self.step)
+    }
+}

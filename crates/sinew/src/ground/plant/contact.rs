@@ -119,30 +119,6 @@ pub fn intervals(heights: &[f32], speeds: &[f32], step: f32, limits: &ContactLim
     found
 }
 
-/// Times nearer than this are the same, in seconds.
-const SAME: f32 = 1e-4;
-
-/// Contacts of a round of `round` seconds, repeated from `begin` seconds, at most 0, and cut to times from 0 to `end`. Those that
-/// meet where one round ends and the next begins are one.
-pub(super) fn repeated(
-    list: impl Iterator<Item = Interval> + Clone,
-    round: f32,
-    begin: f32,
-    end: f32,
-) -> Vec<Interval> {
-    let mut joined: Vec<Interval> = Vec::new();
-    let rounds = (0..).map(|k| begin + k as f32 * round).take_while(|start| *start < end);
-    for (start, contact) in rounds.flat_map(|start| list.clone().map(move |c| (start, c))) {
-        let part = Interval { from: (start + contact.from).max(0.0), to: (start + contact.to).min(end) };
-        match joined.last_mut() {
-            _ if part.length() <= SAME => {}
-            Some(last) if part.from - last.to < SAME => last.to = last.to.max(part.to),
-            _ => joined.push(part),
-        }
-    }
-    joined
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

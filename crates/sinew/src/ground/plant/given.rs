@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use super::{ClipAnalysis, Contacts, Interval, contact::repeated};
+use super::{ClipAnalysis, Contacts, Interval};
 
 /// Value of a contact curve above which the point is in contact: half-way between 0 (in the air) and 1 (standing).
 pub const THRESHOLD: f32 = 0.5;
@@ -204,12 +204,26 @@ impl ClipAnalysis {
 
     /// Converts contacts of one round in the clip's time to contacts of all rounds in seconds from the first sample.
     fn rounds(&self, list: &[Interval]) -> Vec<Interval> {
-        let round = list.iter().map(|c| Interval {
-            from: (c.from - self.start).max(0.0),
-            to: (c.to - self.start).min(self.cycle),
-        });
-        // Detected contacts end with the last sample too.
-        repeated(round, self.cycle, 0.0, (self.len() - 1) as f32 * self.step)
+        let mut all: Vec<Interval> = Vec::with_capacity(list.len() * self.cycles as usize);
+        for round in 0..self.cycles {
+            let begin = round as f32 * self.cycle;
+            // Detected contacts end with the last sample too.
+            let last = (self.len() - 1) as f32 * self.step - begin;
+            let end = if round + 1 == self.cycles { last } else { self.cycle };
+            for c in list {
+                let (from, to) = ((c.from - self.start).max(0.0), (c.to - self.start).min(end));
+                if from >= to {
+                    continue;
+                }
+                let (from, to) = (begin + from, begin + to);
+                match all.last_mut() {
+                    // Rounding may part the rounds by much less than a sample.
+                    Some(last) if from - last.to <= 1e-3 * self.step => last.to = to,
+                    _ => all.push(Interval { from, to }),
+                }
+            }
+        }
+        all
     }
 }
 

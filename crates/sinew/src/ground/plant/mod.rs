@@ -69,7 +69,7 @@ mod sole;
 mod stance;
 mod stride;
 
-pub use analysis::{ClipAnalysis, FootCurve};
+pub use analysis::{ClipAnalysis, FootCurve, SampledCurve};
 pub use bake::{Halfway, PlantedClip};
 pub use clip::{Before, ClipOptions, Planting, plant_clip};
 pub use contact::Interval;

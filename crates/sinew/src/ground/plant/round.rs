@@ -4,11 +4,11 @@ use alloc::vec::Vec;
 
 use glam::Vec3;
 
-use super::{
-    ClipAnalysis, Contacts, FootCurve, Interval, Plan, Planted,
-    contact::{ContactLimits, repeated},
-};
+use super::{ClipAnalysis, Contacts, FootCurve, Interval, Plan, Planted, contact::ContactLimits};
 use crate::math;
+
+/// Times nearer than this are the same, in seconds.
+const SAME: f32 = 1e-4;
 
 /// A clip between two more rounds of itself. A plan of all of them has no ends where the clip has none.
 pub(super) struct Rounds {
@@ -25,50 +25,75 @@ impl Rounds {
         if (given.cycles <= 1 && given.travel == Vec3::ZERO) || lead < 2 || !closes(&given, lead) {
             return (given, Self { given: None, lead: 0 });
         }
+        let mut long = given.clone();
+        let round = given.cycle;
         let last = given.len() - 1;
-        // The round before, the clip, and the round after: samples of the clip, and what a round moves them by.
-        let rounds = [(0..=lead - 1, 0), (0..=last, 1), (last - lead + 1..=last, 2)];
-        let all: Vec<(usize, usize)> =
-            rounds.into_iter().flat_map(|(samples, part)| samples.map(move |i| (i, part))).collect();
-        let moved = |at: &dyn Fn(usize) -> Vec3| {
-            [at(0) - at(lead), Vec3::ZERO, at(last) - at(last - lead)].map(|by| by.with_y(0.0))
+        let end = last as f32 * given.step;
+        // Times in the clip of samples before it and after it.
+        let before = || (0..lead).map(|i| round - (lead - i) as f32 * given.step);
+        let after = || (1..=lead).map(|i| end - round + i as f32 * given.step);
+        let step = given.step;
+        let of = |values: &[Vec3], t: f32| {
+            let at = (t / step).clamp(0.0, (values.len() - 1) as f32);
+            let i = (at as usize).min(values.len().saturating_sub(2));
+            values[i].lerp(values[(i + 1).min(values.len() - 1)], at - i as f32)
         };
-        let hips = moved(&|i| given.pelvis[i]);
-        let around = |curve: &FootCurve| {
-            let feet = moved(&|i| curve.samples[i].ankle);
-            let sample = |&(i, part): &(usize, usize)| match part {
-                1 => curve.samples[i],
-                _ => curve.samples[i].stretched(hips[part], feet[part]),
+        // What a round moves points by, at the start and at the end.
+        let moved = |f: &dyn Fn(f32) -> Vec3| [f(round) - f(0.0), f(end) - f(end - round)];
+        let around = |values: &[Vec3], by: [Vec3; 2]| -> Vec<Vec3> {
+            let mut all: Vec<Vec3> = before().map(|t| of(values, t) - by[0]).collect();
+            all.extend_from_slice(values);
+            all.extend(after().map(|t| of(values, t) + by[1]));
+            all
+        };
+        let hips = moved(&|t| of(&given.pelvis, t).with_y(0.0));
+        long.pelvis = around(&given.pelvis, hips);
+        long.carry = around(&given.carry, moved(&|t| of(&given.carry, t)));
+        let near = |t: f32| ((t / step + 0.5) as usize).min(last);
+        let turn = |t: f32| given.upright[near(t)];
+        long.upright =
+            before().map(turn).chain(given.upright.iter().copied()).chain(after().map(turn)).collect();
+        for (long, curve) in long.feet.iter_mut().zip(&given.feet) {
+            let feet = moved(&|t| curve.at(t, step).ankle.with_y(0.0));
+            let mut samples: Vec<_> =
+                before().map(|t| curve.at(t, step).stretched(-hips[0], -feet[0])).collect();
+            samples.extend_from_slice(&curve.samples);
+            samples.extend(after().map(|t| curve.at(t, step).stretched(hips[1], feet[1])));
+            let up = |t: f32| curve.upright[near(t)];
+            let upright = before().map(up).chain(curve.upright.iter().copied()).chain(after().map(up));
+            let bones = |t: f32| curve.bones[near(t)];
+            let bones = before().map(bones).chain(curve.bones.iter().copied()).chain(after().map(bones));
+            *long = FootCurve {
+                samples,
+                upright: upright.collect(),
+                bones: bones.collect(),
+                heel_heights: Vec::new(),
+                ball_heights: Vec::new(),
+                heel_speeds: Vec::new(),
+                ball_speeds: Vec::new(),
+                given: None,
             };
-            let mut long = FootCurve {
-                samples: all.iter().map(sample).collect(),
-                upright: all.iter().map(|(i, _)| curve.upright[*i]).collect(),
-                bones: all.iter().map(|(i, _)| curve.bones[*i]).collect(),
-                ..FootCurve::default()
-            };
-            long.measure(given.step, given.per_key);
+            long.measure(step, given.per_key);
             // All rounds have the contacts that the first or the last has in the clip, whose ends know speeds to one side only,
-            // or that one has between others.
-            let (own, round) = (curve.contacts(given.step, limits), given.cycle);
-            let between = curve.given.is_none().then(|| long.contacts(given.step, limits));
-            let [begin, end, to] = [lead, last, all.len() - 1].map(|i| i as f32 * given.step);
+            // or that the first has after another.
+            let found = curve.contacts(step, limits);
+            let after = curve.given.is_none().then(|| long.contacts(step, limits));
+            let to = (long.samples.len() - 1) as f32 * step;
+            let lead = lead as f32 * step;
             let of = |point: fn(&Contacts) -> &[Interval]| {
-                let between = between.iter().flat_map(|c| part(point(c), begin, round));
-                let own = [0.0, end - round].into_iter().flat_map(|from| part(point(&own), from, round));
-                let mut list: Vec<Interval> = own.chain(between).collect();
-                list.sort_by(|a, b| a.from.total_cmp(&b.from));
-                repeated(list.into_iter(), round, begin - round, to)
+                let mut first = part(point(&found), 0.0, round);
+                let last = part(point(&found), end - round, end);
+                let after = after.iter().flat_map(|a| part(point(a), lead, lead + round));
+                for more in last.into_iter().chain(after) {
+                    let holds = |c: &Interval| c.from - SAME < more.from && more.to < c.to + SAME;
+                    if !first.iter().any(holds) {
+                        first.push(more);
+                    }
+                }
+                repeated(first, round, lead - round, to)
             };
             long.given = Some(Contacts { heel: of(|c| &c.heel), ball: of(|c| &c.ball) });
-            long
-        };
-        let long = ClipAnalysis {
-            pelvis: all.iter().map(|&(i, part)| given.pelvis[i] + hips[part]).collect(),
-            carry: all.iter().map(|&(i, part)| given.carry[i] + hips[part]).collect(),
-            upright: all.iter().map(|(i, _)| given.upright[*i]).collect(),
-            feet: given.feet.iter().map(around).collect(),
-            ..given.clone()
-        };
+        }
         (long, Self { given: Some(given), lead })
     }
 
@@ -116,8 +141,25 @@ fn closes(analysis: &ClipAnalysis, round: usize) -> bool {
     })
 }
 
-/// Parts of contacts within `length` seconds from a time, in seconds from there.
-fn part(list: &[Interval], from: f32, length: f32) -> impl Iterator<Item = Interval> {
-    let cut = move |c: &Interval| Interval { from: (c.from - from).max(0.0), to: (c.to - from).min(length) };
-    list.iter().map(cut).filter(|c| c.length() > 0.0)
+/// Parts of contacts within an interval, in seconds from its start.
+fn part(list: &[Interval], from: f32, to: f32) -> Vec<Interval> {
+    let cut = |c: &Interval| Interval { from: c.from.max(from) - from, to: c.to.min(to) - from };
+    list.iter().map(cut).filter(|c| c.length() > SAME).collect()
+}
+
+/// Contacts of a round of `round` seconds, repeated from `begin`, at most 0, to `end`, and cut to times from 0.
+fn repeated(mut list: Vec<Interval>, round: f32, begin: f32, end: f32) -> Vec<Interval> {
+    list.sort_by(|a, b| a.from.total_cmp(&b.from));
+    let mut joined: Vec<Interval> = Vec::new();
+    let rounds = (0..).map(|k| begin + k as f32 * round).take_while(|start| *start < end);
+    for (start, contact) in rounds.flat_map(|start| list.iter().map(move |c| (start, c))) {
+        let part = Interval { from: (start + contact.from).max(0.0), to: (start + contact.to).min(end) };
+        match joined.last_mut() {
+            _ if part.length() <= SAME => {}
+            // They meet where one round ends and the next begins.
+            Some(last) if part.from - last.to < SAME => last.to = last.to.max(part.to),
+            _ => joined.push(part),
+        }
+    }
+    joined
 }

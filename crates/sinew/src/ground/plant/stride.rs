@@ -10,7 +10,7 @@ use glam::Vec3;
 use thiserror::Error;
 
 use super::{
-    ClipAnalysis, Figure, FootSample, FootholdSearch,
+    ClipAnalysis, Figure, FootSample, FootholdSearch, SampledCurve,
     contact::ContactLimits,
     stance::{Stance, stances},
     walk_heading,
@@ -200,17 +200,17 @@ impl ClipAnalysis {
             let (before, end) = (-self.step, last as f32 * self.step);
             let mut holds = alloc::vec![(before, before, hips[0])];
             holds.extend(stands.chain([(end, end, hips[last])]));
-            let covered = covered(&foot.heel_speeds, &foot.ball_speeds);
-            let covered = |time: f32| covered[((time / self.step + 0.5) as usize).min(last)];
+            let covered = covered(&foot.heel_speeds, &foot.ball_speeds, self.step);
+            let covered = SampledCurve { values: &covered, step: self.step };
             for (i, sample) in foot.samples.iter_mut().enumerate() {
                 let time = i as f32 * self.step;
                 let after = holds.partition_point(|h| h.1 < time).min(holds.len() - 1);
                 let (from, _, to) = holds[after];
                 let by = match after.checked_sub(1).map(|before| holds[before]) {
                     Some((_, left, start)) if time < from => {
-                        let way = covered(from) - covered(left);
-                        let s = if way > 0.0 { (covered(time) - covered(left)) / way } else { 1.0 };
-                        let s = s.clamp(0.0, 1.0);
+                        let way = covered.value(from) - covered.value(left);
+                        let s =
+                            if way > 0.0 { (covered.value(time) - covered.value(left)) / way } else { 1.0 };
                         start + (to - start) * (s * s * (3.0 - 2.0 * s))
                     }
                     _ => to,
@@ -221,14 +221,17 @@ impl ClipAnalysis {
     }
 }
 
-/// Sum of the speeds of a foot by each sample, of the slower of heel and ball: it rests while one of them stands.
-fn covered(heel: &[f32], ball: &[f32]) -> Vec<f32> {
+/// Distance that a foot has covered by each sample, in metres, by the slower of heel and ball: it rests while one of them
+/// stands.
+fn covered(heel: &[f32], ball: &[f32], step: f32) -> Vec<f32> {
     let mut sum = 0.0;
-    let mut add = |speed: f32| {
-        sum += speed;
-        sum
-    };
-    heel.iter().zip(ball).map(|(h, b)| add(h.min(*b))).collect()
+    let speeds = heel.iter().zip(ball).map(|(h, b)| h.min(*b));
+    speeds
+        .map(|speed| {
+            sum += speed * step;
+            sum
+        })
+        .collect()
 }
 
 impl FootSample {

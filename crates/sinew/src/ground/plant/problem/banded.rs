@@ -71,11 +71,11 @@ impl Banded {
         true
     }
 
-    /// Solves the system into `x` by the factors of [`Self::factor`].
-    pub fn solve(&self, factors: &[f64], x: &mut Vec<f64>) {
+    /// Solves for the given right side, or else for the system's, into `x`, by the factors of [`Self::factor`].
+    pub fn solve(&self, factors: &[f64], right: Option<&[f64]>, x: &mut Vec<f64>) {
         let (w, n) = (self.width, self.right.len());
         x.clear();
-        x.extend_from_slice(&self.right);
+        x.extend_from_slice(right.unwrap_or(&self.right));
         for i in 0..n {
             let first = (i + 1).saturating_sub(w);
             let row = &factors[i * w..(i + 1) * w];
@@ -129,7 +129,7 @@ mod tests {
         }
         let (mut factors, mut x) = (Vec::new(), Vec::new());
         assert!(system.factor(&[0.0; 60], &mut factors));
-        system.solve(&factors, &mut x);
+        system.solve(&factors, None, &mut x);
         let off = x.iter().zip(&truth).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(off < 1e-9, "{off}");
         system.clear();

@@ -45,8 +45,15 @@ pub const TRIES: usize = 8;
 /// Share of the cost below which a linearisation's gain ends them. A hundredth of it takes twice as long and lowers the cost
 /// of clips on steep stairs by 1 %.
 pub const GAIN: f64 = 1e-4;
+/// Largest number of corrections of a step with the same factors.
+pub const CORRECTIONS: usize = 3;
+/// Least share of the weight of an absolute value in the curvature.
+pub const CURVATURE: f64 = 0.05;
 /// Damping at the start and at least, in shares of the tolerances of distances.
 pub const DAMPING: [f64; 2] = [1e-2, 1e-3];
+/// Share of a step's gain that a sample may lose on ground that the linearisation did not know, and the factor of its
+/// damping where it loses more and the step is refused for it.
+pub const REFUSED: [f64; 2] = [0.01, 100.0];
 
 pub const DEGREE: f64 = core::f64::consts::PI / 180.0;
 /// Dorsiflexion without strain, and its end, in radians, for a clip that bends less.
@@ -67,3 +74,5 @@ pub const TOES: [f64; 2] = [-45.0 * DEGREE, 70.0 * DEGREE];
 pub const NEAR: f32 = 0.12;
 /// Depth that soles give way next to a stance, in metres.
 pub const GIVE: f64 = 0.004;
+/// Distance within which a point that stands is put on its place, in metres.
+pub const ON_PLACE: f32 = 0.001;

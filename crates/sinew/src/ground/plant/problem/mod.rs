@@ -22,11 +22,14 @@
 //!
 //! Levenberg's and Marquardt's method on the normal equations, whose band is 27 entries wide for two legs: the time grows
 //! with the length of the clip, no faster. Tolerances of contact, range and depth start [`constants::LOOSE`] times as large,
-//! as stiff ones hardly move from a bad start. Two things let it converge:
+//! as stiff ones hardly move from a bad start. Three things let it converge:
 //! - The half-spaces beside a point are all faces of the ground that it could reach, or, in the ground, the nearest: depth is
-//!   the distance to the nearest face, which is continuous past edges. A step is judged by the ground where it leads.
+//!   the distance to the nearest face, which is continuous past edges. A step that leads points into ground which the
+//!   linearisation did not know is judged by that ground, and taken again with those samples alone held back.
 //! - Steps are damped by the tolerances of distances. A share of the whole diagonal would hold back what contacts leave
 //!   free, as theirs are a million times as stiff.
+//! - Absolute values are reweighted squares, whose curvature never is too small but often a hundred times too large: it is
+//!   halved from step to step, down to a share, and whole again where that led too far.
 
 mod banded;
 mod clearance;

@@ -6,7 +6,7 @@ use glam::{DMat3, DVec3, Quat, Vec3};
 
 use super::{
     Problem, Solution, State,
-    constants::{NEAR, TOES},
+    constants::{NEAR, ON_PLACE, TOES},
 };
 use crate::{
     ground::plant::{FootFrame, FootSample, Planted, figure::toe_angle},
@@ -23,10 +23,12 @@ impl Problem<'_> {
                     .map(|i| {
                         let (clip, posed) = (&self.legs[leg][i], self.posed(state, i, leg));
                         let ankle = clip.hip + self.hips_at(state, i) + posed.ankle;
+                        let (ankle, turn) = self.put(leg, i, ankle, posed.turn);
+                        let q = math64::quaternion(&turn);
                         let line = posed.ankle.normalize_or(DVec3::NEG_Y);
                         let time = i as f32 * self.planner.analysis.step;
                         FootFrame {
-                            turn: as_quat(&posed.turn),
+                            turn: Quat::from_xyzw(q.x as f32, q.y as f32, q.z as f32, q.w as f32),
                             toes: Quat::IDENTITY,
                             ankle: ankle.as_vec3(),
                             knee_way: posed.hinge.cross(line).as_vec3(),
@@ -42,6 +44,39 @@ impl Problem<'_> {
             })
             .collect();
         Solution { ground: self.hips.clone(), hips, feet }
+    }
+
+    /// Puts a foot whose points stand nearly on their places onto them.
+    fn put(&self, leg: usize, i: usize, mut ankle: DVec3, mut turn: DMat3) -> (DVec3, DMat3) {
+        let near = f64::from(ON_PLACE) * self.size;
+        let holds = self.references[leg][i].holds;
+        let [heel, ball, _] = self.legs[leg][i].sole;
+        let off = |point: DVec3, hold: DVec3, ankle: DVec3, turn: &DMat3| hold - ankle - *turn * point;
+        if let (Some(h), Some(b)) = (holds[0], holds[1])
+            && off(heel, h, ankle, &turn).length() < near
+            && off(ball, b, ankle, &turn).length() < near
+        {
+            // From the ball the heel comes as near to its place as the sole's length lets it.
+            let (from, to) = (turn * (heel - ball), h - b);
+            let arc = math::shortest_arc(
+                from.as_vec3().normalize_or(Vec3::Y),
+                to.as_vec3().normalize_or(Vec3::Y),
+                Vec3::Y,
+            );
+            turn = math64::matrix(math64::normalize(arc.as_dquat())) * turn;
+            ankle = b - turn * ball;
+        } else {
+            for (point, hold) in [(ball, holds[1]), (heel, holds[0])] {
+                if let Some(hold) = hold {
+                    let off = off(point, hold, ankle, &turn);
+                    if off.length() < near {
+                        ankle += off;
+                        break;
+                    }
+                }
+            }
+        }
+        (ankle, turn)
     }
 
     /// Toes stay on the ground while the ball stands, and pass to the clip's within [`NEAR`] seconds.

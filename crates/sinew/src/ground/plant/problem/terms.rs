@@ -1,5 +1,7 @@
 //! Terms of the cost with their derivatives.
 
+use alloc::vec::Vec;
+
 use glam::DVec3;
 
 use super::{
@@ -13,22 +15,50 @@ use super::{
 };
 use crate::math64 as math;
 
+/// What the terms are measured by.
+pub struct Model<'a> {
+    /// The clip moved with the ground.
+    pub target: &'a [f64],
+    pub spots: &'a [Spot],
+    pub pulls: &'a [Pull],
+    /// Factor of the tolerances of contact, range and depth.
+    pub loose: f64,
+}
+
+/// A quadratic model of a rounded absolute value around the residual `from`, without its tolerance.
+#[derive(Clone, Copy, Debug)]
+pub struct Pull {
+    from: f64,
+    slope: f64,
+    curvature: f64,
+}
+
+/// Number of pulls of a leg at a sample: three coordinates of heel and ball.
+const PULLS: usize = 6;
+
+impl Pull {
+    /// The model with the curvature of a reweighted square, which never underestimates the absolute value, times a share.
+    /// Where the value is rounded, its own curvature is the least.
+    fn new(residual: f64, round: f64, share: f64) -> Self {
+        let size = math::sqrt(residual * residual + round * round);
+        let own = round * round / (size * size);
+        Self { from: residual, slope: residual / size, curvature: own.max(share) / size }
+    }
+}
+
 impl Problem<'_> {
-    /// Calls `sink` with the derivatives, residual and weight of each term, and its cost. `target` is the clip moved with the
-    /// ground, `loose` the factor of the tolerances of contact, range and depth.
+    /// Calls `sink` with the derivatives, residual and weight of each term, and its cost.
     pub fn terms(
         &self,
         state: &State,
-        target: &[f64],
-        spots: &[Spot],
-        loose: f64,
+        model: &Model<'_>,
         sink: &mut impl FnMut(&[(usize, f64)], f64, f64, f64),
     ) {
         let w = self.width;
         let rate = 1.0 / f64::from(self.planner.analysis.step);
         let rate = rate * rate;
         // The displacement from the moved clip.
-        let d = |j: usize| state.x[j] - target[j];
+        let d = |j: usize| state.x[j] - model.target[j];
         for i in 0..self.count() {
             for k in 0..w {
                 let (acceleration, distance) = self.tolerances(i, k);
@@ -44,11 +74,11 @@ impl Problem<'_> {
             }
             for leg in 0..self.legs.len() {
                 self.strays(state, i, leg, sink);
-                self.ranges(state, i, leg, loose, sink);
-                self.contacts(state, i, leg, loose, sink);
+                self.ranges(state, i, leg, model.loose, sink);
+                self.contacts(state, i, leg, model, sink);
             }
         }
-        self.depths(state, spots, loose, sink);
+        self.depths(state, model, sink);
     }
 
     /// Distance of the middle of a sole from the clip's, moved with the ground.
@@ -126,22 +156,46 @@ impl Problem<'_> {
         }
     }
 
-    /// Distances of points in contact from their places, by their absolute values: as squares that are reweighted at the state.
     fn contacts(
         &self,
         state: &State,
         i: usize,
         leg: usize,
-        loose: f64,
+        model: &Model<'_>,
         sink: &mut impl FnMut(&[(usize, f64)], f64, f64, f64),
     ) {
-        let (round, scale) = (ROUND * loose * self.size, loose * self.size);
-        let mut held = |axis: DVec3, by: &[DVec3; ANGLES], off: f64, tolerance: f64| {
-            let size = math::sqrt(off * off + round * round);
+        let (round, scale) = (ROUND * model.loose * self.size, model.loose * self.size);
+        let mut pulls = model.pulls[PULLS * (i * self.legs.len() + leg)..].iter();
+        self.offs(state, i, leg, |axis, by, off, tolerance| {
+            let Some(pull) = pulls.next() else { return };
+            let slope = pull.slope + pull.curvature * (off - pull.from);
             let tolerance = tolerance * scale;
-            let weight = 1.0 / (size * tolerance);
-            sink(&self.row(i, leg, axis, by, 1.0), off, weight, (size - round) / tolerance);
-        };
+            let cost = (math::sqrt(off * off + round * round) - round) / tolerance;
+            sink(&self.row(i, leg, axis, by, 1.0), slope / pull.curvature, pull.curvature / tolerance, cost);
+        });
+    }
+
+    /// Models of the distances of all contacts.
+    pub fn pulls(&self, state: &State, loose: f64, share: f64, pulls: &mut Vec<Pull>) {
+        pulls.clear();
+        let round = ROUND * loose * self.size;
+        for i in 0..self.count() {
+            for leg in 0..self.legs.len() {
+                self.offs(state, i, leg, |_, _, off, _| pulls.push(Pull::new(off, round, share)));
+                pulls.resize(PULLS * (i * self.legs.len() + leg + 1), Pull::new(0.0, round, share));
+            }
+        }
+    }
+
+    /// Calls `sink` for each coordinate in which a point in contact is held, with the axis, the derivatives of the place, the
+    /// distance and its tolerance.
+    fn offs(
+        &self,
+        state: &State,
+        i: usize,
+        leg: usize,
+        mut sink: impl FnMut(DVec3, &[DVec3; ANGLES], f64, f64),
+    ) {
         let clip = &self.legs[leg][i];
         let [heel, ball] = self.references[leg][i].holds;
         let along = DVec3::Y.cross(self.posed(state, i, leg).turn * clip.across).normalize_or(DVec3::Z);
@@ -149,7 +203,7 @@ impl Problem<'_> {
         if let Some(hold) = ball {
             let (place, by) = self.place(state, i, leg, clip.sole[1]);
             for axis in [DVec3::Y, aside, along] {
-                held(axis, &by, (place - hold).dot(axis), BALL);
+                sink(axis, &by, (place - hold).dot(axis), BALL);
             }
         }
         if let Some(hold) = heel {
@@ -162,7 +216,7 @@ impl Problem<'_> {
                 None => (&[DVec3::Y, aside, along][..], BALL),
             };
             for axis in axes {
-                held(*axis, &by, (place - hold).dot(*axis), tolerance);
+                sink(*axis, &by, (place - hold).dot(*axis), tolerance);
             }
         }
     }
@@ -187,32 +241,61 @@ impl Problem<'_> {
         row
     }
 
-    /// Depths of points beyond the half-spaces in which they must stay.
     fn depths(
+        &self,
+        state: &State,
+        model: &Model<'_>,
+        sink: &mut impl FnMut(&[(usize, f64)], f64, f64, f64),
+    ) {
+        let tolerance = DEPTH * model.loose * self.size;
+        let weight = 1.0 / (tolerance * tolerance);
+        self.deep(state, model.spots, |spot, normal, off| {
+            let (i, leg) = (spot.sample, spot.leg);
+            let share = if spot.half { 0.5 } else { 1.0 };
+            let mut row = [(0, 0.0); 2 * (3 + ANGLES)];
+            let (this, next) = row.split_at_mut(3 + ANGLES);
+            let (_, by) = self.place(state, i, leg, spot.offset[0]);
+            this.copy_from_slice(&self.row(i, leg, normal, &by, share));
+            if spot.half {
+                let (_, by) = self.place(state, i + 1, leg, spot.offset[1]);
+                next.copy_from_slice(&self.row(i + 1, leg, normal, &by, share));
+            }
+            let row = if spot.half { &row[..] } else { &row[..3 + ANGLES] };
+            sink(row, off, weight, 0.5 * weight * off * off);
+        });
+    }
+
+    /// Cost of all depths. Calls `each` with the samples of each and its cost.
+    pub fn depth_costs(
         &self,
         state: &State,
         spots: &[Spot],
         loose: f64,
-        sink: &mut impl FnMut(&[(usize, f64)], f64, f64, f64),
-    ) {
+        mut each: impl FnMut(usize, f64),
+    ) -> f64 {
         let tolerance = DEPTH * loose * self.size;
-        let weight = 1.0 / (tolerance * tolerance);
+        let mut sum = 0.0;
+        self.deep(state, spots, |spot, _, off| {
+            let cost = 0.5 * off * off / (tolerance * tolerance);
+            sum += cost;
+            each(spot.sample, cost);
+            if spot.half {
+                each(spot.sample + 1, cost);
+            }
+        });
+        sum
+    }
+
+    /// Calls `each` for the half-spaces that points have left, with their normals and the (negative) distances from them.
+    fn deep(&self, state: &State, spots: &[Spot], mut each: impl FnMut(&Spot, DVec3, f64)) {
         // Those far from all ground need no place.
         for spot in spots.iter().filter(|s| !s.faces().is_empty()) {
             let place = self.spot(state, spot);
-            let share = if spot.half { 0.5 } else { 1.0 };
             for face in spot.faces() {
                 let off = place.dot(face.normal) - face.least;
-                if off >= 0.0 {
-                    continue;
+                if off < 0.0 {
+                    each(spot, face.normal, off);
                 }
-                let mut row = [(0, 0.0); 2 * (3 + ANGLES)];
-                let points = 1 + usize::from(spot.half);
-                for (k, row) in row.chunks_exact_mut(3 + ANGLES).take(points).enumerate() {
-                    let (_, by) = self.place(state, spot.sample + k, spot.leg, spot.offset[k]);
-                    row.copy_from_slice(&self.row(spot.sample + k, spot.leg, face.normal, &by, share));
-                }
-                sink(&row[..points * (3 + ANGLES)], off, weight, 0.5 * weight * off * off);
             }
         }
     }

@@ -37,10 +37,21 @@ pub struct Stance {
     pub length: f32,
     /// Distance from ball to toe tip.
     pub tip: f32,
+    /// Position of the ankle along the sole from the heel, and above it. Positions are compared by how far they take the ankle.
+    pub ankle: [f32; 2],
     /// Length of the leg.
     pub leg: f32,
     /// The figure's height divided by 1.8 m.
     pub scale: f32,
+}
+
+impl Stance {
+    /// Distance by which a foothold takes the ankle along, with the heel where a level sole has it.
+    fn carries(&self, foothold: &Foothold) -> f32 {
+        let d = foothold.ball - foothold.heel;
+        let (cos, sin) = (d.with_y(0.0).length() / self.length, d.y / self.length);
+        self.ankle[0] * (cos - 1.0) - self.ankle[1] * sin
+    }
 }
 
 /// What a sole lies on.
@@ -140,14 +151,14 @@ impl Landing {
         let easy = EASY_SHIFT * self.sole.leg;
         // Replaces the best position by the one at a shift if that is better.
         let better = |best: &mut Option<Candidate>, shift: f32| {
-            let effort = shift * shift / (easy * easy);
+            let effort = |by: f32| by * by / (easy * easy);
             // The shift alone may already cost more than the best position.
-            if rank(best) <= (0, effort) {
+            if rank(best) <= (0, effort((shift.abs() - self.sole.ankle[1]).max(0.0))) {
                 return;
             }
             let mut found = self.at(heel + shift, settings);
             if let Some(found) = &mut found {
-                found.cost += effort;
+                found.cost += effort(shift + self.sole.carries(&found.foothold));
                 found.foothold.shift = shift;
             }
             if rank(&found) < rank(best) {
@@ -217,7 +228,7 @@ impl Landing {
     }
 
     fn judge(&self, stick: &Stick, run: f32, lies: Lies, settings: &PlantOptions) -> Option<Candidate> {
-        let Stance { length, tip, leg, scale } = self.sole;
+        let Stance { length, tip, leg, scale, .. } = self.sole;
         let (s, give, margin) = (stick.s, GIVE * length, MARGIN * scale);
         let over = |at: f32| Some(self.profile.height(s + at)? - stick.height(s + at));
         let near = |at: f32| over(at).is_some_and(|o| o.abs() <= give);

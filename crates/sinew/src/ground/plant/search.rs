@@ -87,7 +87,7 @@ impl FootholdSearch<'_> {
         tip: f32,
         base: f32,
     ) -> Result<Foothold, Unplanted> {
-        let sole = Stance { length, tip, leg: self.leg, scale: self.scale };
+        let sole = Stance { length, tip, ankle: [0.0; 2], leg: self.leg, scale: self.scale };
         let (landing, found) = self.land(heel, ball, sole, 0.0, base);
         let found = found.ok_or(landing.missing())?;
         Ok(self.settled(&found.foothold, found.lies, length, base))
@@ -227,6 +227,23 @@ mod tests {
         let up = math::rotate(foothold.stand(&foot(), 0.0, 0.0).turn, Vec3::Y);
         assert!(up.x < -0.1, "{up}");
         assert!((foothold.ball.z - 0.18).abs() < 1e-4 && foothold.ball.y.abs() < 1e-4);
+    }
+
+    #[test]
+    fn a_tilt_of_the_sole_does_not_take_the_ankle_along() {
+        // A hill of 20 degrees down tilts an ankle 0.3 m over its sole by 0.1 m ahead.
+        let normal = Vec3::new(0.0, 1.0, 0.36).normalize();
+        let plane = Plane { point: Vec3::ZERO, normal };
+        let settings = PlantOptions::default();
+        let search = FootholdSearch { ground: &plane, settings: &settings, leg: 0.9, scale: 1.0 };
+        let along = |ankle: [f32; 2]| {
+            let sole = Stance { length: 0.2, tip: 0.07, ankle, leg: 0.9, scale: 1.0 };
+            let found = search.land(Vec3::ZERO, Vec3::Z * 0.2, sole, 0.0, 0.0).1.unwrap().foothold;
+            let slope = (found.ball - found.heel).normalize();
+            found.heel.z + slope.z * ankle[0] - slope.y * ankle[1] - ankle[0]
+        };
+        assert!(along([0.1, 0.3]).abs() < 1e-3, "{}", along([0.1, 0.3]));
+        assert!(along([0.0; 2]).abs() < 1e-6);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The end of an ankle: beyond it the heel lifts over the ball.
+//! The end of an ankle: beyond it the heel lifts over the ball, or the ball comes down.
 
 use glam::Vec3;
 
@@ -19,8 +19,8 @@ const STEPS: usize = 4;
 /// rises, and a foot as long as its shin bends no less on its ball.
 const HELPS: f32 = 0.5;
 
-/// Distance from ankle to ball as a fraction of the shin, up to which a heel lifts fully, and from which on it does not: the knee
-/// of a leg with a longer foot folds more than the ankle gains.
+/// Distance from ankle to ball as a fraction of the shin, up to which a heel lifts fully, and from which on the ball comes down
+/// instead: the knee of a leg with a longer foot folds more than the ankle gains.
 const FEET: [f32; 2] = [0.4, 0.5];
 
 /// A leg whose sole turns about a point.
@@ -68,11 +68,49 @@ fn dorsiflexion(shin: Vec3, sole: Vec3, across: Vec3) -> f32 {
     math::atan2(cos, if cross.dot(across) < 0.0 { -sin } else { sin })
 }
 
-/// Lifts the heel of a frame over its ball where its ankle would bend beyond its end, for a leg with its hip at `hip`.
-/// `clip` is the animation's leg; all are in model space. `near` is 1 for a foot near the ground and 0 for one in the air, which
-/// turns about its ankle instead. Toes stay as they are.
-pub fn relieve(clip: &FootSample, hip: Vec3, near: f32, frame: &mut FootFrame) {
-    if frame.knee_way == Vec3::ZERO {
+/// How a foot touches the ground, from 0 to 1.
+#[derive(Clone, Copy, Debug)]
+pub struct Touch {
+    /// Whether it is near the ground.
+    pub near: f32,
+    /// Whether the heel stands.
+    pub heel: f32,
+    /// Whether the ball stands.
+    pub ball: f32,
+}
+
+/// Turns a foot whose ankle would bend beyond its end, for a leg with its hip at `hip`. `clip` is the animation's leg; all are in
+/// model space. A heel near the ground lifts over the ball. What a long foot's lift would leave is taken by lowering a ball that
+/// does not stand, about a heel that stands, as far as the animation's ball is raised, or else about the ankle. Toes stay as they
+/// are.
+pub fn relieve(clip: &FootSample, hip: Vec3, touch: Touch, frame: &mut FootFrame) {
+    use core::f32::consts::FRAC_PI_2;
+    let bones = [(clip.knee - clip.hip).length(), (clip.ankle - clip.knee).length()];
+    let foot = clip.ball.length() / bones[1].max(f32::MIN_POSITIVE);
+    let lifts = ((FEET[1] - foot) / (FEET[1] - FEET[0])).clamp(0.0, 1.0);
+    turn(clip, hip, bones, clip.ball * touch.near, [lifts, FRAC_PI_2], frame);
+    let sole = clip.ball - clip.heel;
+    let raised = math::atan2(sole.y, sole.with_y(0.0).length()).max(0.0);
+    let most = FRAC_PI_2 + (raised - FRAC_PI_2) * touch.heel;
+    let before = math::rotate(frame.turn, clip.ball).y;
+    let lowers = (1.0 - lifts) * (1.0 - touch.ball);
+    turn(clip, hip, bones, clip.heel * touch.heel, [lowers, most], frame);
+    // A ball near the ground takes its ankle up instead of sinking.
+    let sinks = (before - math::rotate(frame.turn, clip.ball).y).max(0.0);
+    frame.ankle.y += sinks * touch.near * (1.0 - touch.heel);
+}
+
+/// Turns a foot about a point, given from the ankle in the animation, to take a `share` of what its ankle bends beyond the end,
+/// by `most` radians.
+fn turn(
+    clip: &FootSample,
+    hip: Vec3,
+    bones: [f32; 2],
+    about: Vec3,
+    [share, most]: [f32; 2],
+    frame: &mut FootFrame,
+) {
+    if frame.knee_way == Vec3::ZERO || share <= 0.0 {
         return;
     }
     let (shin, sole) = (clip.knee - clip.ankle, clip.ball - clip.heel);
@@ -80,32 +118,31 @@ pub fn relieve(clip: &FootSample, hip: Vec3, near: f32, frame: &mut FootFrame) {
     let leg = Lifting {
         frame,
         hip,
-        bones: [(clip.knee - clip.hip).length(), (clip.ankle - clip.knee).length()],
-        pivot: frame.ankle + math::rotate(frame.turn, clip.ball) * near,
-        sole: math::rotate(frame.turn, clip.ball - clip.heel),
+        bones,
+        pivot: frame.ankle + math::rotate(frame.turn, about),
+        sole: math::rotate(frame.turn, sole),
         // Knees of birds point back.
         side: if shin.cross(sole).dot(frame.knee_way.cross(frame.clip_line)) < 0.0 { -1.0 } else { 1.0 },
     };
     let end = END.max(own + BEYOND);
     let (_, axis) = leg.shin(frame.ankle);
     let bent = leg.bend(axis, 0.0);
-    let foot = clip.ball.length() / leg.bones[1].max(f32::MIN_POSITIVE);
-    let share = ((FEET[1] - foot) / (FEET[1] - FEET[0])).clamp(0.0, 1.0);
     // The excess over the end, rounded to both sides of it.
     let excess = match bent - end {
         e if e > EASE => e,
         e if e > -EASE => (e + EASE) * (e + EASE) / (4.0 * EASE),
         _ => return,
     };
-    let wanted = bent - excess * share;
+    // Over the last radian to half a turn, where the sign of the bend changes, it fades.
+    let excess = excess * share * (core::f32::consts::PI - bent).clamp(0.0, 1.0);
     // The lift that a shin at rest would need. From none, the knee of a straight leg would lead astray: it folds fast at first.
-    let mut angle = excess * share;
+    let mut angle = excess;
     for _ in 0..STEPS {
         const SMALL: f32 = 1e-2;
         let (now, next) = (leg.bend(axis, angle), leg.bend(axis, angle + SMALL));
         let helps = (now - next) / SMALL;
-        let by = (now - wanted) * helps / (helps * helps + HELPS * HELPS);
-        angle = (angle + by).clamp(0.0, core::f32::consts::FRAC_PI_2);
+        let by = (now - bent + excess) * helps / (helps * helps + HELPS * HELPS);
+        angle = (angle + by).clamp(0.0, most);
     }
     let (turn, ankle) = (math::axis_angle(axis, angle), leg.ankle(axis, angle));
     let toes = math::mul(frame.turn, frame.toes);
@@ -126,5 +163,57 @@ mod tests {
             let found = dorsiflexion(Vec3::Y, Vec3::new(0.0, sin, -cos), Vec3::NEG_X);
             assert!((found.to_degrees() - degrees).abs() < 1e-3, "{degrees}: {found}");
         }
+    }
+
+    /// A leg of half a metre on a foot as long as its shin, whose ankle is high under its hip, and its ankle's bend.
+    fn folded(touch: Touch) -> (FootSample, FootFrame, f32) {
+        let clip = FootSample {
+            hip: Vec3::new(0.0, 0.86, 0.0),
+            knee: Vec3::new(0.0, 0.56, 0.1),
+            ankle: Vec3::new(0.0, 0.3, 0.0),
+            heel: Vec3::new(0.0, -0.2, -0.1),
+            ball: Vec3::new(0.0, -0.2, 0.2),
+            tip: Vec3::new(0.0, -0.2, 0.3),
+            knee_way: Vec3::Z,
+            ..FootSample::default()
+        };
+        let mut frame = FootFrame {
+            ankle: Vec3::new(0.0, 0.55, -0.3),
+            knee_way: Vec3::Z,
+            clip_line: Vec3::NEG_Y,
+            weight: 1.0,
+            influence: 1.0,
+            turn: glam::Quat::IDENTITY,
+            toes: glam::Quat::IDENTITY,
+        };
+        relieve(&clip, clip.hip, touch, &mut frame);
+        let leg = Lifting {
+            frame: &frame,
+            hip: clip.hip,
+            bones: [(clip.knee - clip.hip).length(), (clip.ankle - clip.knee).length()],
+            pivot: frame.ankle,
+            sole: math::rotate(frame.turn, clip.ball - clip.heel),
+            side: 1.0,
+        };
+        let (_, axis) = leg.shin(frame.ankle);
+        let bent = leg.bend(axis, 0.0);
+        (clip, frame, bent)
+    }
+
+    #[test]
+    fn a_long_foot_in_the_air_stays_within_the_end_of_its_ankle() {
+        let (_, kept, far) = folded(Touch { near: 0.0, heel: 0.0, ball: 1.0 });
+        assert!(kept == folded(Touch { near: 0.0, heel: 1.0, ball: 1.0 }).1 && far > END + 0.3, "{far}");
+        let (_, turned, bent) = folded(Touch { near: 0.0, heel: 0.0, ball: 0.0 });
+        assert!(bent <= END + EASE && turned.ankle.distance(kept.ankle) < 1e-6, "{bent}");
+    }
+
+    #[test]
+    fn a_long_foot_lowers_its_ball_about_a_heel_that_stands_only_to_the_floor() {
+        // The animation's sole is level, so nothing is left to lower.
+        let (clip, frame, _) = folded(Touch { near: 1.0, heel: 1.0, ball: 0.0 });
+        let heel = frame.ankle + math::rotate(frame.turn, clip.heel);
+        assert!(heel.distance(Vec3::new(0.0, 0.35, -0.4)) < 1e-5, "{heel}");
+        assert!(math::rotate(frame.turn, clip.ball - clip.heel).y.abs() < 1e-5);
     }
 }

@@ -137,7 +137,7 @@ pub struct Foot {
     /// Fade of planting (x): 0 without ground.
     presence: Spring,
     presence_goal: Vec3,
-    /// Clearance of the foot above the ground (x).
+    /// Clearance of the foot above the ground (x), and whether heel (y) and ball (z) stand.
     clear: Spring,
     clear_goal: Vec3,
 }
@@ -201,6 +201,19 @@ impl Foot {
     fn lands_in(&self, m: &Measures) -> Option<usize> {
         let first = if let Phase::Behind(ticks) = self.phase { ticks } else { 1 };
         (first.max(1)..m.ahead).find(|&later| self.contact(later, m).stands)
+    }
+
+    /// Positions of heel and ball, seen from above, of a foot that lands `later` ticks after the present one: the mean over its
+    /// stance as far as it is known.
+    fn stance(&self, later: usize, m: &Measures) -> (Vec3, Vec3) {
+        let stands = |&k: &usize| k == later || self.contact(k, m).stands;
+        let known = (later..=m.ahead).take_while(stands).map(|k| self.ticks.ago(m.ahead - k).sole);
+        let (heels, balls, count) =
+            known.fold((Vec3::ZERO, Vec3::ZERO, 0.0), |(heels, balls, count), sole| {
+                let (heel, ball) = place(&sole, Vec3::ZERO, m);
+                (heels + heel, balls + ball, count + 1.0)
+            });
+        (heels / count, balls / count)
     }
 
     /// Heights of heel and ball above the ground while the foot stands, with the animation at `sole`, `time` seconds after
@@ -336,7 +349,12 @@ impl Foot {
         }
         let ground = self.under.found() && !matches!(self.phase, Phase::Refused(Unplanted::NoGround));
         self.presence_goal = Vec3::X * f32::from(u8::from(ground || self.locked()));
-        self.clear_goal = Vec3::X * self.clears(m);
+        // Without look-ahead a foot in the air does not know its landing.
+        let near = |k: usize, hold: f32| match m.ahead {
+            0 => 1.0,
+            _ => (0..2).map(|later| self.contact(later, m).near[k]).fold(hold, f32::max),
+        };
+        self.clear_goal = Vec3::new(self.clears(m), near(0, next.heel), near(1, next.ball));
     }
 
     /// Advances the springs by `time` seconds.

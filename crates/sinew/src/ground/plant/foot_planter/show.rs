@@ -18,9 +18,6 @@ use crate::{
 /// Distance from a limit at which the pelvis eases into it, in metres for a figure of 1.8 m.
 const EASE: f32 = 0.01;
 
-/// Clearance of a foot that turns about its ankle where that ends, as a fraction of the leg: about what its ball then sinks.
-const NEAR: f32 = 0.1;
-
 impl FootPlanter {
     /// Applies the state to the pose, which holds the animation's frame.
     pub(super) fn show(
@@ -56,7 +53,7 @@ impl FootPlanter {
                 high = high.min(highest(&sample, ankle, &self.settings) + slack);
                 let folds = folds(&sample, ankle) - slack;
                 // A foot in the air can come down to the body by its clearance.
-                let clear = state.foot.clearance(since, &m);
+                let (clear, _) = state.foot.clearance(since, &m);
                 low = low.max(folds - clear);
                 state.room = [folds, clear];
             } else {
@@ -101,13 +98,9 @@ impl FootPlanter {
         let hips = back.transform_vector3(Vec3::Y * raise);
         for (i, (leg, frame)) in figure.legs.iter().zip(&mut feet.frames).enumerate() {
             let m = self.measures(i, place);
-            let near = 1.0 - feet.legs[i].foot.clearance(since, &m) / (NEAR * m.leg);
-            relieve(
-                &leg.sample(pose, Vec3::ZERO),
-                pose.position(leg.thigh) + hips,
-                near.clamp(0.0, 1.0),
-                frame,
-            );
+            let (_, touch) = feet.legs[i].foot.clearance(since, &m);
+            let hip = pose.position(leg.thigh) + hips;
+            relieve(&leg.sample(pose, Vec3::ZERO), hip, touch, frame);
         }
         feet.backup.clear();
         feet.backup.push((figure.pelvis, *pose.local(figure.pelvis)));

@@ -47,6 +47,8 @@ pub struct Contact {
     pub heel: f32,
     /// Hold of the ball.
     pub ball: f32,
+    /// How near heel and ball are to contact: 1 within the limits of release, 0 beyond [`HOLD`] times those.
+    pub near: [f32; 2],
 }
 
 /// Hold on the floor, with hysteresis.
@@ -98,26 +100,20 @@ impl Beats {
         let (rate, [heel, ball]) = self.levels(&sole, m);
         let (heel_height, ball_height) = m.heights(&sole);
         let (fades, ends, sure) = (1.0, ends(m), sure(m));
-        let contact = match given {
-            // The caller decides for the foot, heights decide for its points.
-            Some(given) => {
-                let height = |h: f32| h.max(0.0) / m.limits.height;
-                Contact {
-                    stands: given >= 0.5,
-                    foot: f32::from(u8::from(given >= 0.5)),
-                    heel: self.heel.push(height(heel_height), fades, ends, sure),
-                    ball: self.ball.push(height(ball_height), fades, ends, sure),
-                }
-            }
-            None => {
-                let foot = self.foot.push(heel.min(ball), ends, HOLD * ends, sure);
-                Contact {
-                    stands: self.foot.touches,
-                    foot,
-                    heel: self.heel.push(heel, fades, ends, sure),
-                    ball: self.ball.push(ball, fades, ends, sure),
-                }
-            }
+        let firm = self.foot.push(heel.min(ball), ends, HOLD * ends, sure);
+        // The caller decides for the foot, heights decide for its points.
+        let (stands, foot) = given
+            .map_or((self.foot.touches, firm), |given| (given >= 0.5, f32::from(u8::from(given >= 0.5))));
+        let points = match given {
+            Some(_) => [heel_height, ball_height].map(|h| h.max(0.0) / m.limits.height),
+            None => [heel, ball],
+        };
+        let contact = Contact {
+            stands,
+            foot,
+            heel: self.heel.push(points[0], fades, ends, sure),
+            ball: self.ball.push(points[1], fades, ends, sure),
+            near: [heel, ball].map(|level| ((HOLD - level / ends) / (HOLD - 1.0)).clamp(0.0, 1.0)),
         };
         let tick = Beat { sole, body, rate, contact };
         if self.any {

@@ -3,14 +3,15 @@
 use glam::Vec3;
 
 use super::{
-    Choice, Foot, MOMENT, Phase,
-    sight::{ASTRAY, place, sole_of},
+    Choice, Foot, LEFT_BEHIND, MOMENT, Phase,
+    sight::{ASTRAY, sole_of},
     stand,
 };
 use crate::{
     ground::plant::{
         PlantOptions,
         foot_planter::{
+            ankle::Touch,
             course::Course,
             measures::Measures,
             offset::{Offset, Rest, rotation},
@@ -38,6 +39,9 @@ const RISE: f32 = 0.5;
 const FASTER: f32 = 2.0;
 /// Frequency of the clearance's spring, as a multiple of the foot's.
 pub(super) const QUICK: f32 = 3.0;
+
+/// Clearance up to which a foot is near the ground, as a fraction of the leg: about what its ball sinks where the ankle ends.
+const NEAR: f32 = 0.1;
 
 impl Foot {
     /// Displacement of the foot in the air, `time` seconds after the state.
@@ -76,10 +80,12 @@ impl Foot {
         high
     }
 
-    /// Clearance of a foot that does not stand, in metres, `time` seconds after the state.
-    pub fn clearance(&self, time: f32, m: &Measures) -> f32 {
+    /// Clearance of a foot that does not stand, in metres, and how it touches the ground, `time` seconds after the state.
+    pub fn clearance(&self, time: f32, m: &Measures) -> (f32, Touch) {
         let goal = self.clear_goal;
-        self.clear.towards(goal, goal, QUICK * m.omega, time).value.x.max(0.0)
+        let now = self.clear.towards(goal, goal, QUICK * m.omega, time).value;
+        let [near, heel, ball] = [1.0 - now.x / (NEAR * m.leg), now.y, now.z].map(|v| v.clamp(0.0, 1.0));
+        (now.x.max(0.0), Touch { near, heel, ball })
     }
 
     /// Clearance at the present tick, above the ground here and at the next tick's position.
@@ -146,13 +152,16 @@ impl Foot {
         let mut goal = None;
         if let Some(later) = lands {
             let tick = *self.ticks.ago(m.ahead - later);
-            let (heel, ball) = place(&tick.sole, Vec3::ZERO, m);
+            let (heel, ball) = self.stance(later, m);
             let along = (ball - heel).with_y(0.0).normalize_or(Vec3::Z);
-            let near = |c: &Choice| (c.heel - heel).with_y(0.0).length() <= ASTRAY * m.scale;
-            let serves = self.landing.as_ref().is_some_and(|l| l.serves(heel, along, ASTRAY * m.scale));
-            if !self.choice.as_ref().is_some_and(near) {
-                // The foothold is chosen again only if the predicted landing has moved.
-                self.choice = serves.then(|| self.choose(heel, ball, sole_of(&tick.sole, m), settings, m));
+            let within = |c: &Choice, most: f32| (c.heel - heel).with_y(0.0).length() <= most;
+            if !self.choice.as_ref().is_some_and(|c| within(c, ASTRAY * m.scale)) {
+                // The foothold is chosen again only if the predicted landing has moved. Until it is cast there, the old one serves.
+                let cast = self.landing.as_ref().is_some_and(|l| l.serves(heel, along, ASTRAY * m.scale));
+                self.choice = match cast {
+                    true => Some(self.choose(heel, ball, sole_of(&tick.sole, m), settings, m)),
+                    false => self.choice.filter(|c| within(c, LEFT_BEHIND * m.leg)),
+                };
             }
             if let Some(Choice { found: Ok(foothold), .. }) = self.choice {
                 let (ready, pace) = (self.ready(later, m), self.pace(later, m));

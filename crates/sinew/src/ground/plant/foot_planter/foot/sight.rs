@@ -56,17 +56,16 @@ impl Foot {
         if matches!(self.phase, Phase::Refused(_) | Phase::Locked(_)) {
             return;
         }
-        let (sample, moved) = match self.lands_in(m) {
-            Some(later) => (self.ticks.ago(m.ahead - later).sole, Vec3::ZERO),
+        let (sample, (heel, ball)) = match self.lands_in(m) {
+            Some(later) => (self.ticks.ago(m.ahead - later).sole, self.stance(later, m)),
             None => {
                 let (heel, ball) = m.heights(now);
                 if heel.min(ball) > NEAR * m.limits.height {
                     return;
                 }
-                (*now, shown)
+                (*now, place(now, shown, m))
             }
         };
-        let (heel, ball) = place(&sample, moved, m);
         let near = |p: Vec3| (p - heel).with_y(0.0).length() <= ASTRAY * m.scale;
         // The landing is searched again only if its prediction has moved.
         if m.ahead > 0 && self.choice.is_some_and(|c| near(c.heel)) {
@@ -90,7 +89,7 @@ impl Foot {
 
     /// Re-casts the heights of the chosen foothold at heel and ball.
     fn cast_choice(&mut self, search: &FootholdSearch<'_>, m: &Measures, base: f32) {
-        let tip = sole_of(&self.now(m).sole, m).tip;
+        let sole = sole_of(&self.now(m).sole, m);
         let Some(choice) = &mut self.choice else { return };
         if choice.settled {
             return;
@@ -103,7 +102,7 @@ impl Foot {
             let low = Foothold { heel: foothold.heel - raise, ball: foothold.ball - raise, ..foothold };
             choice.found = Ok(raised(search.settled(&low, choice.lies, length, base), m));
         } else {
-            let sole = Stance { tip, ..sole_of_length(length, m) };
+            let sole = Stance { length, ..sole };
             let (_, found) = search.land(choice.heel, choice.ball, sole, 0.0, base);
             // Without a better one, the foothold of the landing stays.
             if let Some(found) = found {
@@ -182,13 +181,12 @@ pub(super) fn place(now: &Sole, moved: Vec3, m: &Measures) -> (Vec3, Vec3) {
     (heel, heel + along * length)
 }
 
-fn sole_of_length(length: f32, m: &Measures) -> Stance {
-    Stance { length, tip: 0.0, leg: m.leg, scale: m.scale }
-}
-
 pub(super) fn sole_of(sole: &Sole, m: &Measures) -> Stance {
-    let tip = (sole.tip - sole.ball).length();
-    Stance { tip, ..sole_of_length((sole.ball - sole.heel).length(), m) }
+    let along = sole.ball - sole.heel;
+    let length = along.length();
+    let ahead = -sole.heel.dot(along) / length.max(f32::MIN_POSITIVE);
+    let up = math::sqrt((sole.heel.length_squared() - ahead * ahead).max(0.0));
+    Stance { length, tip: (sole.tip - sole.ball).length(), ankle: [ahead, up], leg: m.leg, scale: m.scale }
 }
 
 fn raised(foothold: Foothold, m: &Measures) -> Foothold {

@@ -111,6 +111,8 @@ struct Play<'a> {
     scale: f32,
     /// Playback rate.
     pace: f32,
+    /// Duration in seconds: no longer than a clip that is no loop. A figure that goes on in a last pose slides.
+    seconds: f32,
 }
 
 impl<'a> Play<'a> {
@@ -129,7 +131,9 @@ impl<'a> Play<'a> {
         let mut speeds: Vec<f32> = (0..count.saturating_sub(HALF)).map(speed).collect();
         speeds.sort_by(f32::total_cmp);
         let own = speeds.get(speeds.len() * 9 / 10).copied().unwrap_or(1.0);
-        Self { walker, scale, pace: SPEED / own }
+        let pace = SPEED / own;
+        let end = if walker.loops() { SECONDS } else { walker.duration() as f32 / pace };
+        Self { walker, scale, pace, seconds: end.min(SECONDS) }
     }
 
     /// The animation and the placement at a time.
@@ -168,7 +172,7 @@ impl<'a> Play<'a> {
         planter.set_look_ahead(AHEAD).map_err(|e| e.to_string())?;
         let (mut feet, mut pose) = (planter.state(), self.walker.rest.clone());
         let mut kept = [vec![Vec::new(); figure.legs().len()], vec![Vec::new(); figure.legs().len()]];
-        for frame in 0..(SECONDS * RATE) as usize {
+        for frame in 0..(self.seconds * RATE) as usize {
             let time = frame as f32 / RATE;
             let world = self.at(time, &mut pose);
             for (list, leg) in kept[0].iter_mut().zip(figure.legs()) {

@@ -84,15 +84,21 @@ impl Walker {
         Ok(Some(Self { figure, rest, clip, analysis }))
     }
 
-    /// Duration of the walk, in seconds.
+    /// Duration of the walk that was analysed, in seconds.
     pub fn duration(&self) -> f64 {
         f64::from(self.analysis.cycle) * f64::from(self.analysis.cycles)
     }
 
-    /// The animation's frame at a time, and where the figure is in the world.
+    /// Whether the clip is a loop. Its walk goes on; that of another clip ends with it.
+    pub fn loops(&self) -> bool {
+        self.analysis.cycles > 1
+    }
+
+    /// The animation's frame at a time, and where the figure is in the world. After its end a walk stays where it is.
     pub fn at(&self, time: f64, pose: &mut Pose) -> Placement {
         let cycle = f64::from(self.analysis.cycle);
-        let rounds = (time / cycle).floor().min(f64::from(self.analysis.cycles - 1));
+        let (time, rounds) =
+            if self.loops() { (time, (time / cycle).floor()) } else { (time.min(cycle), 0.0) };
         self.clip.sample(self.analysis.start + (time - rounds * cycle) as f32, pose);
         pose.update();
         let world = Affine3::from_translation(self.analysis.travel * time as f32);

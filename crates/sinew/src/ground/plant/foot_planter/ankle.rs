@@ -75,7 +75,7 @@ pub struct Touch {
     pub near: f32,
     /// Whether the heel stands.
     pub heel: f32,
-    /// Whether the ball stands.
+    /// Whether the ball stands, or keeps to the animation.
     pub ball: f32,
 }
 

@@ -907,6 +907,31 @@ fn standing_feet_notice_that_their_ground_goes_and_comes() {
     }
 }
 
+/// A figure that stands is carried down stairs at a speed at which its feet still stand, but not firmly.
+#[test]
+fn feet_that_are_dragged_come_down_where_the_ground_does() {
+    let (legs, rest) = figure::figure();
+    let mut planter = planter(&legs);
+    planter.set_look_ahead(0.3).unwrap();
+    let (mut feet, mut pose) = (planter.state(), rest.clone());
+    let at = |time: f32| placed(Affine3::from_translation(Vec3::Z * (3.0 - 0.6 * (time - 0.5).max(0.0))));
+    let mut highest = 0.0f32;
+    for frame in 0..240 {
+        let time = frame as f32 / 60.0;
+        let coming = |later: f32, pose: &mut Pose| {
+            pose.copy_from(&rest);
+            at(time + later)
+        };
+        planter.step_with(&mut feet, &Steps, &mut pose, 1.0 / 60.0, coming).unwrap();
+        for leg in legs.legs() {
+            let ball = at(time).to_world(pose.model(leg.foot).transform_point3(leg.sole.ball));
+            highest = highest.max(ball.y - Steps::height(ball.z));
+        }
+    }
+    // A step is 8 cm high.
+    assert!(highest > 0.07 && highest < 0.12, "{highest}");
+}
+
 /// A figure whose ankles bend by 15 degrees stands on hills. From 19 degrees on they would bend beyond 34 degrees: the heel lifts,
 /// and the ball stays. Across all slopes the ankle eases into its end, without a leap.
 #[test]

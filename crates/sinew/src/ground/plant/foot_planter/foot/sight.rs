@@ -28,7 +28,7 @@ impl Foot {
     /// `sight` the time between casts in seconds.
     pub fn sense(&mut self, search: &FootholdSearch<'_>, m: &Measures, now: &Sole, base: f32, sight: f32) {
         self.cast_choice(search, m, base);
-        if self.share() >= 1.0 && !self.lets_go(now, m) && !self.stands_on_nothing(search, m) {
+        if self.share() >= 1.0 && !self.stands_on_nothing(search, m) && !self.lets_go(now, m) {
             return;
         }
         // The displacement at that tick.

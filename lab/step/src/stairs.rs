@@ -1,5 +1,5 @@
 //! A game: walks with look-ahead at 60 Hz up and down stairs of 17 x 29 cm, scaled to legs of 0.93 m and played so that they go
-//! at 1 m/s.
+//! at 1 m/s, for 10 s or until a clip ends that is no loop.
 //!
 //! Contacts are the given clip's (see [`contacts`]), less two frames at each end. Of a foot with its heel over an edge the ball
 //! is measured. A point of a sole slides if it is within 1 cm

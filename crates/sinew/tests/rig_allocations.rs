@@ -22,13 +22,18 @@ fn only_the_first_frame_allocates() {
     for from in StartFrom::ALL.iter().copied() {
         let mut handles = Vec::new();
         for solver in HandleSolver::ALL.iter().copied() {
-            if solver == HandleSolver::Twist && from == StartFrom::Last {
+            let starts = match solver {
+                HandleSolver::Twist => from != StartFrom::Last,
+                HandleSolver::Place => from == StartFrom::Pose,
+                _ => true,
+            };
+            if !starts {
                 continue;
             }
             let mut spec =
                 HandleSpec { solver, from, fade: 0.5, ..HandleSpec::new(solver.name(), ids[1], ids[4]) };
             match solver {
-                HandleSolver::Aim => spec.tip = spec.root,
+                HandleSolver::Aim | HandleSolver::Place => spec.tip = spec.root,
                 HandleSolver::Foot => spec.foot.toes = Some(ids[5]),
                 HandleSolver::FullBody | HandleSolver::Spline => {
                     spec.effectors = [1, 3, 5].map(|n| EffectorSpec::new(ids[n])).to_vec();

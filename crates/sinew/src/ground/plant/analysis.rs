@@ -71,9 +71,6 @@ pub struct ClipAnalysis {
 /// cover.
 const ON_THE_SPOT: f32 = 0.25;
 
-/// Speed in m/s, for a figure of 1.8 m, below which a sliding foot cannot be told from one that stands unsteadily.
-const UNSTEADY: f32 = 0.15;
-
 /// Largest number of samples: more than four hours at 60 Hz, about 1 GB.
 const MOST_SAMPLES: usize = 1_000_000;
 
@@ -239,7 +236,7 @@ impl ClipAnalysis {
     ///
     /// Points within a twentieth of a leg of their lowest height may stand. Their velocities cluster around one value while
     /// they stand and scatter while they land and lift. The travel is opposite to the densest velocity, found by mean shift
-    /// from the median, with a radius that shrinks from nine to three times [`UNSTEADY`].
+    /// from the median, with a radius that shrinks to 1.5 times the default contact speed.
     fn find_travel(&self, figure: &Figure) -> Vec3 {
         let limit = 0.05 * figure.leg_length();
         let mut velocities: Vec<Vec3> = Vec::new();
@@ -258,17 +255,16 @@ impl ClipAnalysis {
         }
         let Some(mut at) = median(&velocities) else { return Vec3::ZERO };
         let scale = figure.height() / 1.8;
-        for radius in (3..10).rev() {
-            let radius = radius as f32 * UNSTEADY * scale;
-            let near = || velocities.iter().filter(|v| (**v - at).length() <= radius);
+        for radius in [1.2, 0.9, 0.6, 0.6, 0.45, 0.45, 0.45] {
+            let near = || velocities.iter().filter(|v| (**v - at).length() <= radius * scale);
             let count = near().count();
             if count > 0 {
                 at = near().sum::<Vec3>() / count as f32;
             }
         }
         let travel = -at;
-        if travel.length() < UNSTEADY * scale
-            || self.net().length() > ON_THE_SPOT * travel.length() * self.cycle
+        // Below this speed a sliding foot cannot be told from one that stands unsteadily.
+        if travel.length() < 0.15 * scale || self.net().length() > ON_THE_SPOT * travel.length() * self.cycle
         {
             return Vec3::ZERO;
         }

@@ -21,7 +21,7 @@ pub struct Trunk {
 
 /// Lean per inclination of the way, for small ones.
 // At 0.5 a run leans by less than 3 degrees up steps of 10 cm over hills (`lab/plant`, terrain).
-const SHARE: f32 = 0.8;
+const SHARE: f32 = 0.85;
 
 /// Largest lean, which a vertical way would have, in radians. People lean by up to about 15 degrees on stairs.
 const MAX_LEAN: f32 = 14f32.to_radians();

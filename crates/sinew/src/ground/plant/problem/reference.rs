@@ -130,8 +130,8 @@ fn samples(time: &Interval, step: f32, count: usize) -> core::ops::Range<usize> 
     from.min(count)..to.min(count)
 }
 
-/// Place of a contact: the point's own median place in the clip, moved as the foothold is, where that is on the ground of the
-/// foothold; else the foothold's point. A foot that turns or slides a little in the clip then need not change
+/// Place of a contact: the point's own median place in the clip, moved as the foothold is, where the ground of the foothold
+/// extends that far; else the foothold's point. A foot that turns or slides a little in the clip then need not change
 /// between contacts.
 fn place(
     planner: &Planner<'_>,
@@ -161,10 +161,20 @@ fn place(
     let line = foothold.ball - foothold.heel;
     let slope = line.y / line.with_y(0.0).length().max(f32::MIN_POSITIVE);
     let along = line.with_y(0.0).normalize_or(Vec3::Z);
-    let at = by_foothold + off;
-    let flat = at.y + slope * off.dot(along);
-    let ground = planner.search.height(at, base).map(|(y, _)| y + leg.sole_height);
-    ground.filter(|y| (y - flat).abs() <= 0.07 * length).map_or(by_foothold, |y| at.with_y(y))
+    let on = |at: Vec3| {
+        let at = at + off;
+        let (y, _) = planner.search.height(at, base)?;
+        let y = y + leg.sole_height;
+        let flat = at.y + slope * off.dot(along);
+        ((y - flat).abs() <= 0.07 * length).then_some(at.with_y(y))
+    };
+    // With a margin, as a sole's points come to rest within millimetres.
+    let ends = [foothold.heel, foothold.heel - line * 0.1, foothold.ball, foothold.ball + line * 0.2];
+    let held = if foothold.heel_supported { &ends[..] } else { &ends[2..] };
+    if held.iter().any(|p| on(*p).is_none()) {
+        return by_foothold;
+    }
+    on(by_foothold).unwrap_or(by_foothold)
 }
 
 /// Displacement of the hips at each sample: the mean of all feet that stand, or the height of the ground under a figure that

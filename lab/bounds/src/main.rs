@@ -84,7 +84,6 @@ const KNOWN: &[(&str, &[&str], &str)] = &[
     ("step", &["game"], "fastest"),
     ("step", &["game"], "ankle"),
     ("step", &["game"], "knee, most"),
-    ("plant", &["knight-walk", "terrain"], "every column"),
     ("plant", &["mannequiny-run", "slope"], "every column"),
     ("plant", &["mannequiny-run", "terrain"], "every column"),
 ];

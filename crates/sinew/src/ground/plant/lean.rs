@@ -2,9 +2,9 @@
 
 use alloc::{borrow::ToOwned, vec::Vec};
 
-use glam::{DVec3, Quat, Vec3};
+use glam::{Quat, Vec3};
 
-use super::{ClipAnalysis, Figure, FigureError, Plan};
+use super::{ClipAnalysis, Figure, FigureError, Foothold, Plan, Planted};
 use crate::{JointId, Pose, Skeleton, math};
 
 /// Joints by which a figure leans. The trunk turns about its lowest joint as a whole: people lean from the hips, and a lean
@@ -21,7 +21,7 @@ pub struct Trunk {
 
 /// Lean per inclination of the way, for small ones.
 // At 0.5 a run leans by less than 3 degrees up steps of 10 cm over hills (`lab/plant`, terrain).
-const SHARE: f32 = 0.85;
+const SHARE: f32 = 0.8;
 
 /// Largest lean, which a vertical way would have, in radians. People lean by up to about 15 degrees on stairs.
 const MAX_LEAN: f32 = 14f32.to_radians();
@@ -33,8 +33,11 @@ const LEVEL: f32 = 1f32.to_radians();
 /// slope; one that runs lifts its body over a step no less than one that walks, whose steps are 0.8 of the leg.
 const RUN: [f32; 2] = [0.3, 0.8];
 
-/// Time to either side over which rise and way are measured, and the lean averaged, in seconds: about half a step.
-const STEP: f32 = 0.3;
+/// Time to either side over which the lean is averaged, twice, in seconds.
+const SMOOTH: f32 = 0.15;
+
+/// Time to either side over which the direction of the walk is measured, in seconds: about a step.
+const STEP: f32 = 0.5;
 
 /// Cosine of the largest angle between the walk and the hips' front at which a figure walks forwards: 60 degrees.
 const FORWARDS: f32 = 0.5;
@@ -99,40 +102,119 @@ impl Plan {
     }
 }
 
-/// Samples within [`STEP`] of a sample, the first and the last.
-fn around(analysis: &ClipAnalysis, sample: usize) -> [usize; 2] {
-    let reach = (math::floor(STEP / analysis.step + 0.5) as usize).max(1);
-    [sample.saturating_sub(reach), (sample + reach).min(analysis.len() - 1)]
+/// Number of samples in a time, at least one.
+fn samples(analysis: &ClipAnalysis, seconds: f32) -> usize {
+    (math::floor(seconds / analysis.step + 0.5) as usize).max(1)
 }
 
 /// Horizontal displacement of the pelvis around a sample.
 fn way(analysis: &ClipAnalysis, sample: usize) -> Vec3 {
-    let [from, to] = around(analysis, sample);
-    (analysis.pelvis[to] - analysis.pelvis[from]).with_y(0.0)
+    let reach = samples(analysis, STEP);
+    let at = |i: usize| analysis.pelvis.get(i.min(analysis.pelvis.len().saturating_sub(1))).copied();
+    let (from, to) = (at(sample.saturating_sub(reach)), at(sample + reach));
+    (to.unwrap_or_default() - from.unwrap_or_default()).with_y(0.0)
 }
 
-/// Lean of the trunk at each sample, in radians, forwards: from the rise of the ground under the feet. It is 0 on level ground,
-/// downwards, and where the figure does not walk forwards. `ground` is its displacement.
-pub(super) fn lean(analysis: &ClipAnalysis, figure: &Figure, ground: &[DVec3]) -> Vec<f32> {
-    let raw = |i: usize| {
-        let ([from, to], way) = (around(analysis, i), way(analysis, i));
-        let front = math::rotate(analysis.upright[i], figure.front).with_y(0.0);
-        if front.dot(way) <= FORWARDS * front.length() * way.length() {
-            return 0.0;
-        }
-        let run = (way.length() / figure.leg_length()).clamp(RUN[0], RUN[1]) * figure.leg_length();
-        let incline = math::atan2((ground[to].y - ground[from].y) as f32, run) - LEVEL;
-        let lean = SHARE * incline.max(0.0) / MAX_LEAN;
-        MAX_LEAN * lean / math::sqrt(1.0 + lean * lean)
-    };
-    let windows = |values: &[f32], of: fn(&[f32]) -> f32| -> Vec<f32> {
-        let window = |i: usize| around(analysis, i);
-        (0..values.len()).map(window).map(|[from, to]| of(&values[from..=to])).collect()
-    };
+/// Lean of the trunk at each sample, in radians, forwards: from the inclination of the line through the footholds over one
+/// step. It is 0 on level ground, downwards, and where the figure does not walk forwards.
+pub(super) fn lean(analysis: &ClipAnalysis, leg: f32, stances: &[Vec<Planted>]) -> Vec<f32> {
+    let mut footholds: Vec<(f32, f32)> = stances.iter().flatten().filter_map(foothold).collect();
+    footholds.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut steps: Vec<f32> = footholds.windows(2).map(|w| w[1].0 - w[0].0).collect();
+    steps.sort_by(f32::total_cmp);
+    let Some(step) = steps.get(steps.len() / 2) else { return alloc::vec![0.0; analysis.len()] };
+    let half = samples(analysis, 0.5 * step.clamp(0.2, 1.0));
+    let heights = heights(&footholds, analysis);
+    let last = analysis.len() - 1;
+    let soles: Vec<Vec3> = (0..=last).map(|i| soles(analysis, i)).collect();
+    let soles = mean(&soles, half);
+    let front: Vec<Vec3> = (0..=last).map(|i| front(analysis, i, soles[i])).collect();
+    let front = mean(&front, half);
+    let raw: Vec<f32> = (0..=last)
+        .map(|i| {
+            let (from, to) = (i.saturating_sub(half), (i + half).min(last));
+            let ahead = way(analysis, i).normalize_or_zero();
+            if front[i].normalize_or_zero().dot(ahead) < FORWARDS {
+                return 0.0;
+            }
+            let run = (analysis.pelvis[to] - analysis.pelvis[from]).with_y(0.0).length();
+            let run = run.clamp(RUN[0] * leg, RUN[1] * leg);
+            let incline = math::atan2(heights[to] - heights[from], run) - LEVEL;
+            let lean = SHARE * incline.max(0.0) / MAX_LEAN;
+            MAX_LEAN * lean / math::sqrt(1.0 + lean * lean)
+        })
+        .collect();
     // A single step counts from before it until the next foot has left.
-    let raw: Vec<f32> = (0..analysis.len()).map(raw).collect();
-    let largest = windows(&raw, |w| w.iter().copied().fold(0.0, f32::max));
-    windows(&largest, |w| w.iter().sum::<f32>() / w.len() as f32)
+    let raw: Vec<f32> = (0..=last)
+        .map(|i| {
+            raw[i.saturating_sub(half)..(i + half + 1).min(raw.len())].iter().copied().fold(0.0, f32::max)
+        })
+        .collect();
+    let reach = samples(analysis, SMOOTH);
+    mean(&mean(&raw, reach), reach)
+}
+
+/// Middle time of a stance and the height of its foothold; `None` without one.
+fn foothold(planted: &Planted) -> Option<(f32, f32)> {
+    let Foothold { heel, ball, heel_supported, .. } = planted.foothold.as_ref().ok()?;
+    let height = if *heel_supported { 0.5 * (heel.y + ball.y) } else { ball.y };
+    Some((0.5 * (planted.stance.time.from + planted.stance.time.to), height))
+}
+
+/// Height of the line through footholds in order of time, at each sample.
+fn heights(footholds: &[(f32, f32)], analysis: &ClipAnalysis) -> Vec<f32> {
+    let mut next = 0;
+    (0..analysis.len())
+        .map(|i| {
+            let time = i as f32 * analysis.step;
+            while footholds.get(next).is_some_and(|f| f.0 <= time) {
+                next += 1;
+            }
+            match (next.checked_sub(1).map(|k| footholds[k]), footholds.get(next)) {
+                (Some((t, a)), Some((u, b))) => a + (b - a) * ((time - t) / (u - t)),
+                (Some((_, height)), None) => height,
+                (None, Some((_, height))) => *height,
+                (None, None) => 0.0,
+            }
+        })
+        .collect()
+}
+
+/// Sum of the soles at a sample, from heel to ball without height.
+fn soles(analysis: &ClipAnalysis, sample: usize) -> Vec3 {
+    let feet = analysis.feet.iter().filter_map(|f| f.samples.get(sample));
+    feet.map(|s| (s.ball - s.heel).with_y(0.0)).sum()
+}
+
+/// Horizontal direction that the hips face at a sample, on the side of the soles; that of the soles without two hips.
+fn front(analysis: &ClipAnalysis, sample: usize, soles: Vec3) -> Vec3 {
+    let hip = |foot: usize| Some(analysis.feet.get(foot)?.samples.get(sample)?.hip);
+    let across = match (hip(0), hip(1)) {
+        (Some(a), Some(b)) => (a - b).with_y(0.0).normalize_or_zero(),
+        _ => Vec3::ZERO,
+    };
+    let front = across.cross(Vec3::Y);
+    if front == Vec3::ZERO {
+        soles.normalize_or_zero()
+    } else if front.dot(soles) < 0.0 {
+        -front
+    } else {
+        front
+    }
+}
+
+/// Means over `reach` values to either side, fewer at the ends.
+fn mean<T>(values: &[T], reach: usize) -> Vec<T>
+where
+    T: Copy
+        + Default
+        + core::ops::Add<Output = T>
+        + core::ops::Sub<Output = T>
+        + core::ops::Mul<f32, Output = T>,
+{
+    let window = |i: usize| &values[i.saturating_sub(reach)..(i + reach + 1).min(values.len())];
+    let of = |w: &[T]| w.iter().fold(T::default(), |sum, v| sum + *v) * (1.0 / w.len() as f32);
+    (0..values.len()).map(|i| of(window(i))).collect()
 }
 
 #[cfg(test)]
@@ -140,35 +222,12 @@ mod tests {
     use alloc::{vec, vec::Vec};
 
     use super::*;
-    use crate::ground::plant::{Interval, Leg, Sole};
+    use crate::ground::plant::{FootCurve, FootSample, Interval, Stance};
 
-    /// A rest pose with a leg and a spine, its joints from the hips to the head, and the figure of it.
-    fn figure() -> (Pose, [JointId; 6], Figure) {
-        let mut b = Skeleton::builder();
-        let at = |x, y, z| crate::JointTransform::from_translation(Vec3::new(x, y, z));
-        let hips = b.add("hips", None, at(0.0, 0.9, 0.0));
-        let thigh = b.add("thigh", Some(hips), at(0.0, 0.0, 0.0));
-        let shin = b.add("shin", Some(thigh), at(0.0, -0.4, 0.0));
-        let foot = b.add("foot", Some(shin), at(0.0, -0.4, 0.0));
-        let spine = b.add("spine", Some(hips), at(0.0, 0.1, 0.0));
-        let head = b.add("head", Some(spine), at(0.0, 0.5, 0.0));
-        let (skeleton, ids) = b.build().unwrap();
-        let rest = Pose::rest(&alloc::sync::Arc::new(skeleton));
-        let joints = [hips, thigh, shin, foot, spine, head].map(|k| ids[k]);
-        let sole = Sole {
-            heel: Vec3::new(0.0, -0.1, -0.05),
-            ball: Vec3::new(0.0, -0.1, 0.1),
-            tip: Vec3::new(0.0, -0.1, 0.2),
-        };
-        let leg = Leg::new(joints[1], joints[2], joints[3], None, sole);
-        let figure = Figure::new(&rest, joints[0], vec![leg], 1.8).unwrap();
-        (rest, joints, figure)
-    }
-
-    /// Lean in a walk of 5 s along +Z at 1.2 m/s, which faces `facing` and rises by `rise` metres each half second between 1
-    /// and 4 s.
+    /// A walk along +Z at 1.2 m/s with a step each half second, and soles along `facing`; `rise` metres a step.
     fn walk(facing: Vec3, rise: f32) -> Vec<f32> {
-        let turn = math::shortest_arc(Vec3::Z, facing, Vec3::Y);
+        let sample = FootSample { ball: facing * 0.2, ..FootSample::default() };
+        let foot = FootCurve { samples: vec![sample; 301], ..FootCurve::default() };
         let analysis = ClipAnalysis {
             step: 1.0 / 60.0,
             per_key: 1,
@@ -179,14 +238,28 @@ mod tests {
             travel: Vec3::ZERO,
             pelvis: (0..301).map(|i| Vec3::new(0.0, 0.9, 0.02 * i as f32)).collect(),
             carry: vec![Vec3::ZERO; 301],
-            upright: vec![turn; 301],
+            upright: vec![Quat::IDENTITY; 301],
             own: Default::default(),
-            feet: Vec::new(),
+            feet: vec![foot.clone(), foot],
             notes: Vec::new(),
         };
-        let height = |i: usize| 2.0 * rise * (i as f32 / 60.0 - 1.0).clamp(0.0, 3.0);
-        let ground: Vec<DVec3> = (0..301).map(|i| DVec3::Y * f64::from(height(i))).collect();
-        lean(&analysis, &figure().2, &ground)
+        let planted = |k: usize| {
+            let time = Interval { from: 0.5 * k as f32, to: 0.5 * k as f32 + 0.6 };
+            // Two steps on the level at either end.
+            let at = Vec3::Y * rise * (k as f32 - 2.0).clamp(0.0, 5.0);
+            let foothold = Foothold {
+                heel: at,
+                ball: at,
+                roll: 0.0,
+                toes: 0.0,
+                shift: 0.0,
+                support: 1.0,
+                heel_supported: true,
+            };
+            Planted { stance: Stance { time, heel: vec![time], ball: vec![time] }, foothold: Ok(foothold) }
+        };
+        let feet = [0, 1].map(|foot| (foot..10).step_by(2).map(planted).collect());
+        lean(&analysis, 0.9, &feet)
     }
 
     #[test]
@@ -214,7 +287,24 @@ mod tests {
 
     #[test]
     fn a_trunk_above_a_leg_is_refused() {
-        let (rest, [hips, thigh, shin, _, spine, head], figure) = figure();
+        let mut b = Skeleton::builder();
+        let at = |x, y, z| crate::JointTransform::from_translation(Vec3::new(x, y, z));
+        let hips = b.add("hips", None, at(0.0, 0.9, 0.0));
+        let thigh = b.add("thigh", Some(hips), at(0.0, 0.0, 0.0));
+        let shin = b.add("shin", Some(thigh), at(0.0, -0.4, 0.0));
+        let foot = b.add("foot", Some(shin), at(0.0, -0.4, 0.0));
+        let spine = b.add("spine", Some(hips), at(0.0, 0.1, 0.0));
+        let head = b.add("head", Some(spine), at(0.0, 0.5, 0.0));
+        let (skeleton, ids) = b.build().unwrap();
+        let rest = Pose::rest(&alloc::sync::Arc::new(skeleton));
+        let [hips, thigh, shin, foot, spine, head] = [hips, thigh, shin, foot, spine, head].map(|k| ids[k]);
+        let sole = crate::ground::plant::Sole {
+            heel: Vec3::new(0.0, -0.1, -0.05),
+            ball: Vec3::new(0.0, -0.1, 0.1),
+            tip: Vec3::new(0.0, -0.1, 0.2),
+        };
+        let leg = crate::ground::plant::Leg::new(thigh, shin, foot, None, sole);
+        let figure = Figure::new(&rest, hips, vec![leg], 1.8).unwrap();
         let with = |base, head| figure.clone().with_trunk(&rest, Trunk { base, head, arms: [None; 2] });
         assert!(with(spine, Some(head)).is_ok());
         for (base, over) in [(hips, None), (thigh, None), (head, Some(spine)), (spine, Some(shin))] {

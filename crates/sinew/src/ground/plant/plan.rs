@@ -51,8 +51,8 @@ impl Plan {
         let (analysis, rounds) = Rounds::around(analysis, &limits);
         let planner = Planner::new(figure, &analysis, search)?;
         let stances: Vec<_> = (0..figure.legs().len()).map(|foot| planner.stances(foot, &limits)).collect();
-        let Solution { ground, hips, feet } = problem::solve(&planner, &stances);
-        let lean = lean::lean(&analysis, figure, &ground);
+        let Solution { hips, feet } = problem::solve(&planner, &stances);
+        let lean = lean::lean(&analysis, figure.leg_length(), &stances);
         let base = planner.base;
         let per_key = analysis.per_key;
         Ok(rounds.cut(Self { analysis, stances, feet, hips, lean, base, per_key }))

@@ -53,9 +53,8 @@ use reference::Reference;
 
 pub(super) use ranges::Own;
 
-/// The solution: displacement of the ground that the feet stand on and of the pelvis at each sample, and the feet.
+/// The solution: displacement of the pelvis at each sample, and the feet.
 pub(super) struct Solution {
-    pub ground: Vec<DVec3>,
     pub hips: Vec<Vec3>,
     pub feet: Vec<Vec<FootFrame>>,
 }

@@ -43,7 +43,7 @@ impl Problem<'_> {
                 frames
             })
             .collect();
-        Solution { ground: self.hips.clone(), hips, feet }
+        Solution { hips, feet }
     }
 
     /// Puts a foot whose points stand nearly on their places onto them.

@@ -81,7 +81,7 @@ pub fn run(args: &BakeArgs) -> Result<(), Failure> {
             let stands = |(foot, times): &(JointId, Vec<Interval>)| {
                 model.skeleton.is_below(joint, *foot) && times.iter().any(|i| i.contains(time))
             };
-            feet.filter(|_| contacts.iter().any(stands)).map_or(tolerance, |(_, tight)| tight)
+            feet.filter(|_| contacts.iter().any(stands)).map_or(tolerance, |(_, tight)| tight.min(tolerance))
         };
         baked.reduced(&rest, within).map_err(Failure::work)
     });

@@ -38,7 +38,14 @@ pub fn run(args: &RigArgs) -> Result<(), Failure> {
     let bind = model.bind_pose();
     let body = model::body(&model, &bind, &args.body)?;
     let body = body.map_err(|e| Failure::Work(format!("{e}; {}", model::feet_by_hand(&model, &bind))))?;
-    let text = proposal(&model, &bind, &body);
+    let height = body.height(&bind, &model.skin_points(&bind));
+    if !(height > 0.0 && height.is_finite()) {
+        return Err(Failure::Work(format!(
+            "{}: the figure is {height} m high at bind, so that its limbs have no lengths",
+            args.model.display()
+        )));
+    }
+    let text = proposal(&model, &bind, &body, height);
     match out {
         Some(out) => write_whole(out, |w| w.write_all(text.as_bytes()))?,
         None => io::stdout().write_all(text.as_bytes())?,
@@ -60,12 +67,11 @@ fn role(goal: &str) -> Role {
 }
 
 /// The text of a rig file: a humanoid, and all of its goals as comments, where they are at bind.
-fn proposal(model: &Model, bind: &Pose, body: &BodyRoles) -> String {
+fn proposal(model: &Model, bind: &Pose, body: &BodyRoles, height: f32) -> String {
     let mut spec = HumanoidSpec::new().rig(body);
-    let height = body.height(bind, &model.skin_points(bind));
     let front = body.front(bind);
     // 0.1 mm for a person.
-    let places = (4.0 - (height.max(1e-6) / 1.8).log10().floor()).clamp(0.0, 12.0) as usize;
+    let places = (4.0 - (height / 1.8).log10().floor()).clamp(0.0, 40.0) as usize;
     let number = |x: f32| {
         let text = format!("{x:.places$}");
         let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
@@ -77,13 +83,14 @@ fn proposal(model: &Model, bind: &Pose, body: &BodyRoles) -> String {
          # docs/rigs.md. Nothing changes until a goal is set.\n\
          rig = 1\n\
          # Height of the figure in metres. Lengths in the space of a role are those of a figure of 1.8 m.\n\
-         height = {height}\n\n\
+         height = {height:?}\n\n\
          [humanoid]\n\
          # \"two-bone\": each limb by itself. \"full-body\": the trunk helps a limb that does not reach.\n\
          limbs = \"two-bone\"\n\n\
          # Goals are those below; remove `# ` to set one. `space` is \"model\" (the default), \"world\", a role such as \"head\" or\n\
          # \"left hand\" (x is the figure's left, y up, z its front, as at bind), or {{ joint = \"name\" }}. Positions are those at\n\
-         # bind. Any goal takes `influence` (0 to 1), those of the body, hands and feet a `rotation = [x, y, z, w]`.\n",
+         # bind. Goals take `influence` (0 to 1), those of the body, hands and feet a `rotation = [x, y, z, w]`; elbows and\n\
+         # knees take `space` and `position` alone.\n",
         shown(&model.name).replace('`', "'"),
     );
     for name in HumanoidSpec::GOALS {

@@ -790,6 +790,9 @@ fn suggestion<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String 
     };
     let mut near: Vec<(usize, &str)> = all.iter().filter_map(|n| Some((far(n)?, *n))).collect();
     near.sort_unstable();
+    if all.is_empty() {
+        return "there are none".into();
+    }
     let (lead, list): (_, Vec<&str>) = match near.first() {
         Some(_) => ("did you mean", near.iter().map(|(_, n)| *n).collect()),
         None => ("there is", all),

@@ -415,6 +415,7 @@ fn a_humanoid_has_goals_by_name() {
         assert!(if limbs == "two-bone" { rose > 0.02 } else { rose.abs() < 1e-3 }, "{limbs}: {rose}");
     }
     for (text, words) in [
+        ("[goal.x]\nswivel = 1", "there is no goal `x`; there are none"),
         ("[humanoid]\nlimb = 1", "no setting `limb`; did you mean `limbs`"),
         ("[humanoid]\nlimbs = \"two bone\"", "did you mean `two-bone`"),
         ("[humanoid]\n[goal.\"rihgt hand\"]", "did you mean `right hand`"),

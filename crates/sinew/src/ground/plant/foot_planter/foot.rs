@@ -626,6 +626,8 @@ fn stand(foothold: &Foothold, sole: &Sole, heel: f32, ball: f32) -> Offset {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
     use crate::ground::plant::contact::ContactLimits;
 

@@ -14,8 +14,9 @@ struct Program {
 }
 
 const PROGRAMS: [Program; 3] = [
-    // 1.05 is missed: the bound on turns, which limbs did not have then, takes 7 kB, and the path for the common case 2 kB.
-    Program { name: "limb", before: 83_818, larger: 1.125 },
+    // 1.05 is missed: the bound on turns, which limbs did not have then, takes 7 kB, and the path for the common case 2 kB. The
+    // swivel that stretched bones must not repeat takes 0.2 kB more.
+    Program { name: "limb", before: 83_818, larger: 1.13 },
     Program { name: "auto", before: 283_493, larger: 1.05 },
     // 1.05 would be missed: ease, which bodies did not have then, takes 5 kB.
     Program { name: "full_body", before: 209_173, larger: 1.075 },

@@ -10,6 +10,7 @@ use sinew::{
     JointId, Pose,
     ground::plant::{ClipAnalysis, ClipOptions, Figure, Interval, contact::ContactLimits},
     motion::Clip,
+    rig::Baked,
 };
 use sinew_files::{FileError, Model, Source, read_file, rig};
 
@@ -73,7 +74,7 @@ pub fn run(args: &BakeArgs) -> Result<(), Failure> {
         }
         None => clip,
     };
-    let baked = rig.bake(&rest, source, |_, _, _| ()).map_err(Failure::work)?;
+    let Baked { clip: baked, missed, .. } = rig.bake(&rest, source, |_, _, _| ()).map_err(Failure::work)?;
     let reduced = args.tolerance.map(|tolerance| {
         let feet = figure.as_ref().zip(args.foot_tolerance);
         let contacts = feet.map_or(Ok(Vec::new()), |(figure, _)| contacts(figure, &rest, &baked))?;
@@ -102,6 +103,19 @@ pub fn run(args: &BakeArgs) -> Result<(), Failure> {
             lookup::shown(done.name()),
             done.duration(),
         )?;
+        for miss in &missed {
+            let name = rig.names().nth(miss.handle).unwrap_or_default();
+            writeln!(
+                io::stdout(),
+                "  `{}` misses its goal in {} frame{} from {:.2} s on, by up to {:.3} m and {:.1} degrees",
+                lookup::shown(name),
+                miss.frames,
+                if miss.frames == 1 { "" } else { "s" },
+                miss.time,
+                miss.position_residual,
+                miss.rotation_residual.to_degrees(),
+            )?;
+        }
     }
     Ok(())
 }

@@ -81,6 +81,18 @@ fn feet_are_planted_before_the_handles() {
 }
 
 #[test]
+fn goals_that_are_missed_are_said() {
+    let place = Place::with_walk("bake_missed");
+    let far = "rig = 1\n[humanoid]\n[goal.\"left hand\"]\nposition = [3, 1.4, 0]\n";
+    place.write("far.toml", far);
+    let said = place.done("bake walk.glb --rig far.toml -o out.glb");
+    says(&said, &["`left hand` misses its goal in", "from 0.00 s on"]);
+    let near = far.replace("position = [3, 1.4, 0]", "space = \"hips\"\nposition = [0.2, 0.3, 0.3]");
+    place.write("near.toml", near);
+    assert!(!place.done("bake walk.glb --rig near.toml -o out.glb").contains("misses"));
+}
+
+#[test]
 fn what_cannot_be_baked_is_one_line() {
     let place = Place::with_walk("bake_bad");
     place.write("rig.toml", RIG);

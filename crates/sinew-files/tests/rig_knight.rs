@@ -99,7 +99,7 @@ fn a_clip_without_its_limbs_is_baked_from_its_controls() {
         false => own.clone(),
     };
     let without = Clip::new("walk", skeleton, walk.tracks().iter().map(drop).collect()).unwrap();
-    let baked = rig.bake(&rest, &without, |_, _, _| ()).unwrap();
+    let baked = rig.bake(&rest, &without, |_, _, _| ()).unwrap().clip;
     assert_eq!(baked.name(), "walk (baked)");
     // What the rig leaves alone keeps its tracks.
     for own in without.tracks().iter().filter(|t| !is_turned(t.joint)) {

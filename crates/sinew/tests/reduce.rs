@@ -137,6 +137,14 @@ fn bad_input_is_named_and_huge_values_keep_their_keys() {
     builder.add("alone", None, JointTransform::IDENTITY);
     let alone = Pose::rest(&Arc::new(builder.build().unwrap().0));
     assert!(matches!(clip.reduced(&alone, |_, _| 1.0), Err(ReduceError::Clip(_))));
+    // More than memory should be spent on.
+    let times: Vec<f32> = (0..5_000_001).map(|k| k as f32).collect();
+    let track = Track::new(times.clone(), vec![Vec3::ZERO; times.len()], Interpolation::Linear).unwrap();
+    let only = alone.skeleton().joints().next().unwrap();
+    let tracks = vec![JointTracks { translation: Some(track), ..JointTracks::new(only) }];
+    let long = Clip::new("long", alone.skeleton(), tracks).unwrap();
+    let error = long.reduced(&alone, |_, _| 1.0).unwrap_err();
+    assert!(error.to_string().contains("`long`") && matches!(error, ReduceError::TooLong { .. }), "{error}");
     // Differences overflow; nothing can be said of such keys, so they stay.
     let values = vec![Vec3::splat(3e38), Vec3::splat(-3e38), Vec3::splat(3e38)];
     let track = Track::new(vec![0.0, 1.0, 2.0], values, Interpolation::Linear).unwrap();

@@ -38,7 +38,7 @@ fn case() -> (Pose, Vec<JointId>, Rig, Clip) {
 #[test]
 fn a_rig_without_goals_leaves_the_clip() {
     let (rest, _, rig, clip) = case();
-    let baked = rig.bake(&rest, &clip, |_, _, _| ()).unwrap();
+    let baked = rig.bake(&rest, &clip, |_, _, _| ()).unwrap().clip;
     assert_eq!(baked.name(), "turn (baked)");
     for own in clip.tracks() {
         assert_eq!(baked.tracks().iter().find(|t| t.joint == own.joint), Some(own));
@@ -65,6 +65,8 @@ fn goals_are_met_at_all_keys_and_a_thirtieth_of_a_second_apart() {
             seen.push(time);
         })
         .unwrap();
+    assert_eq!(baked.missed, []);
+    let baked = baked.clip;
     assert!(seen.windows(2).all(|t| t[1] > t[0] && t[1] - t[0] < 0.0334), "{seen:?}");
     assert!(clip.key_times().iter().all(|key| seen.contains(key)), "{seen:?}");
     assert_eq!((baked.start(), baked.end()), (clip.start(), clip.end()));
@@ -77,6 +79,30 @@ fn goals_are_met_at_all_keys_and_a_thirtieth_of_a_second_apart() {
     }
     // The trunk, which the rig leaves alone, keeps its two cubic keys.
     assert!(baked.tracks().contains(&clip.tracks()[1]));
+}
+
+#[test]
+fn a_goal_that_is_missed_is_told_once_with_its_worst() {
+    let (rest, ids, rig, clip) = case();
+    // Out of reach by 1 m at first, by half a metre later, within reach at the end.
+    let far = |t: f32| {
+        if t < 0.4 {
+            1.0
+        } else if t < 0.6 {
+            0.5
+        } else {
+            -0.2
+        }
+    };
+    let mut frames = 0;
+    let baked = rig.bake(&rest, &clip, |time, pose, goals| {
+        let to = pose.position(ids[1]) + Vec3::Z * (2.0 * 0.3f32.hypot(0.03) + far(time));
+        frames += usize::from(time < 0.6);
+        goals[0] = Goal::position(to).into();
+    });
+    let [missed] = baked.unwrap().missed[..] else { panic!() };
+    assert_eq!((missed.handle, missed.frames, missed.time), (0, frames, clip.start()));
+    assert!((missed.position_residual - 1.0).abs() < 1e-3, "{missed:?}");
 }
 
 #[test]

@@ -93,6 +93,28 @@ fn goals_by_role_are_the_same_on_figures_of_any_size_and_front() {
     }
 }
 
+/// A hand out of reach takes the trunk along, and neither the feet nor the hips further than legs reach.
+#[test]
+fn feet_stay_where_they_stand_whatever_a_hand_is_to_reach() {
+    let (bind, body) = figure(1.0, 0.4, 2);
+    let rig = Rig::new(&bind, Some(&body), &humanoid(Limbs::FullBody, StartFrom::Pose).rig(&body)).unwrap();
+    let toward = math::rotate(math::axis_angle(Vec3::Y, 0.4), Vec3::Z);
+    for far in [1.0, 1.5, 2.0, 3.0] {
+        let mut goals = vec![RigGoal::new(); rig.goal_count()];
+        let to = Vec3::Y * 1.4 + toward * far;
+        goals[rig.find_goal("right hand", None).unwrap()] = Goal::position(to).into();
+        let (mut state, mut workspace, mut pose) = (rig.state(), Workspace::new(), bind.clone());
+        rig.apply(&mut state, &mut workspace, &mut pose, &RigFrame::new(0.02).with_goals(&goals)).unwrap();
+        for leg in &body.legs {
+            let off = pose.position(leg.foot).distance(bind.position(leg.foot));
+            assert!(off < 0.01, "a foot is {off} m off for a hand {far} m ahead");
+        }
+        let hand = body.arm(Side::Right).unwrap().hand;
+        let nearer = bind.position(hand).distance(to) - pose.position(hand).distance(to);
+        assert!(nearer > 0.3, "the hand is {nearer} m nearer to a goal {far} m ahead");
+    }
+}
+
 #[test]
 fn the_value_of_a_goal_holds_where_the_callers_is_unset() {
     let (bind, body) = figure(1.0, 0.0, 4);

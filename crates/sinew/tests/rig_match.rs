@@ -13,8 +13,8 @@ use sinew::{
     joint::{Dof, Joint},
     math,
     rig::{
-        EffectorSpec, HandleSolver, HandleSpec, Rig, RigError, RigFrame, RigGoal, RigMatch, RigSpec,
-        RigState, Space, StartFrom,
+        EffectorSpec, HandleSolver, HandleSpec, HumanoidSpec, Rig, RigError, RigFrame, RigGoal, RigMatch,
+        RigSpec, RigState, Space, StartFrom,
     },
 };
 
@@ -22,6 +22,15 @@ use rig_figure::{Noise, figure, place, turned};
 
 const DT: f32 = 1.0 / 30.0;
 const HERE: Placement = Placement::IDENTITY;
+
+/// Arms and legs, from preferred values.
+fn limbs(body: &BodyRoles) -> RigSpec {
+    let mut humanoid = HumanoidSpec::new();
+    humanoid.from = StartFrom::Preferred;
+    let mut spec = humanoid.rig(body);
+    spec.handles.retain(|h| h.from == StartFrom::Preferred);
+    spec
+}
 
 /// Largest distance in metres and largest angle in radians between the joints of two poses.
 fn apart(a: &Pose, b: &Pose) -> [f64; 2] {
@@ -100,7 +109,7 @@ fn goals_that_are_read_give_the_pose_back() {
 #[test]
 fn swivels_and_poles_that_are_read_show_the_plane_of_a_limb() {
     let (bind, body) = figure(1.0, 2.0, 6);
-    let rig = Rig::new(&bind, Some(&body), &RigSpec::limbs(&body)).unwrap();
+    let rig = Rig::new(&bind, Some(&body), &limbs(&body)).unwrap();
     let mut noise = Noise(5);
     let mut worst = [[0.0f64; 2]; 3];
     for _ in 0..100 {
@@ -268,7 +277,7 @@ fn a_matched_pose_stays_when_handles_are_switched_off_and_fades_to_the_animation
 #[test]
 fn keyed_transforms_of_a_matched_pose_need_no_residual() {
     let (bind, body) = figure(1.0, 0.0, 1);
-    let rig = Rig::new(&bind, Some(&body), &RigSpec::limbs(&body)).unwrap();
+    let rig = Rig::new(&bind, Some(&body), &limbs(&body)).unwrap();
     let mut noise = Noise(8);
     let mut goals = vec![RigGoal::new(); rig.goal_count()];
     rig.read(&turned(&bind, &mut noise, 0.6), &HERE, &mut goals).unwrap();
@@ -300,7 +309,7 @@ fn back_and_forth_twenty_times_without_a_jump() {
         pose.update();
         pose
     };
-    let rig = Rig::new(&bind, Some(&body), &RigSpec::limbs(&body)).unwrap();
+    let rig = Rig::new(&bind, Some(&body), &limbs(&body)).unwrap();
     let (mut state, mut workspace) = (rig.state(), Workspace::new());
     let mut goals = vec![RigGoal::new(); rig.goal_count()];
     (0..rig.len()).for_each(|n| state.set_on(n, false));
@@ -357,7 +366,7 @@ fn limits_hold_beside_residuals() {
     HumanLimits::of(&free, &body).apply(&mut skeleton).unwrap();
     let bind = Pose::rest(&Arc::new(skeleton));
     let skeleton = bind.skeleton().clone();
-    let rig = Rig::new(&bind, Some(&body), &RigSpec::limbs(&body)).unwrap();
+    let rig = Rig::new(&bind, Some(&body), &limbs(&body)).unwrap();
     let mut noise = Noise(31);
     let within = |noise: &mut Noise| {
         let mut pose = turned(&bind, noise, 1.2);
@@ -408,7 +417,7 @@ fn limits_hold_beside_residuals() {
 #[test]
 fn durations_of_0_and_infinity_resets_and_single_handles() {
     let (bind, body) = figure(1.0, 0.0, 19);
-    let rig = Rig::new(&bind, Some(&body), &RigSpec::limbs(&body)).unwrap();
+    let rig = Rig::new(&bind, Some(&body), &limbs(&body)).unwrap();
     let mut noise = Noise(41);
     let (pose, mut workspace) = (turned(&bind, &mut noise, 0.8), Workspace::new());
     let mut matched = |to: RigMatch| {
@@ -438,7 +447,7 @@ fn durations_of_0_and_infinity_resets_and_single_handles() {
 #[test]
 fn bad_matches_change_nothing() {
     let (bind, body) = figure(1.0, 0.0, 0);
-    let rig = Rig::new(&bind, Some(&body), &RigSpec::limbs(&body)).unwrap();
+    let rig = Rig::new(&bind, Some(&body), &limbs(&body)).unwrap();
     let (mut state, mut workspace) = (rig.state(), Workspace::new());
     let pose = turned(&bind, &mut Noise(2), 0.5);
     let (other, _) = figure(1.0, 0.0, 5);

@@ -9,7 +9,7 @@ use sinew::{
     body::{BodyRoles, Role},
     glam::{Affine3, Mat3},
     motion::Clip,
-    rig::{Rig, RigFrame, RigGoal, RigMatch, RigSpec, RigState, Space},
+    rig::{HumanoidSpec, Rig, RigFrame, RigGoal, RigMatch, RigState, Space, StartFrom},
 };
 use sinew_files::{Model, ReadOptions};
 
@@ -65,7 +65,12 @@ impl Figure {
         let bind = model.bind_pose();
         let body = BodyRoles::find(&bind, &model.declared_roles).map_err(|e| says(&e))?;
         let height = body.height(&bind, &model.skin_points(&bind));
-        let spec = RigSpec { height: Some(height), ..RigSpec::limbs(&body) };
+        let mut humanoid = HumanoidSpec::new();
+        humanoid.from = StartFrom::Preferred;
+        let mut spec = humanoid.rig(&body);
+        // Without body and look, which start from the pose.
+        spec.handles.retain(|h| h.from == StartFrom::Preferred);
+        spec.height = Some(height);
         let tips: Vec<JointId> = spec.handles.iter().map(|h| h.tip).collect();
         if tips.len() != 4 {
             return Err(says(&"a limb was not found"));

@@ -25,8 +25,10 @@ pub enum RigBakeError {
         #[source]
         error: Box<RigError>,
     },
-    /// There would be too many frames.
-    #[error("clip `{clip}` of {seconds} s needs {frames} frames, and {most} are allowed")]
+    /// There would be too many keys.
+    #[error(
+        "clip `{clip}` of {seconds} s needs {frames} frames of {joints} joints, and {most} keys are allowed"
+    )]
     Frames {
         /// The clip's name.
         clip: String,
@@ -34,7 +36,9 @@ pub enum RigBakeError {
         seconds: f32,
         /// Number of frames.
         frames: f64,
-        /// The largest number that is allowed.
+        /// Number of joints that the rig moves.
+        joints: usize,
+        /// The largest number of frames times joints.
         most: usize,
     },
     /// A baked value is not finite.
@@ -48,11 +52,38 @@ pub enum RigBakeError {
 /// Longest time between two frames, in seconds.
 const LONGEST: f64 = 1.0 / 30.0;
 
-/// Largest number of frames: more than four hours at 60 a second.
-const MOST_FRAMES: usize = 1_000_000;
+/// Largest number of frames times joints that the rig moves, each of which takes 40 bytes: over an hour of 20 joints at 60 frames
+/// a second.
+const MOST_KEYS: usize = 5_000_000;
+
+/// A baked clip, and the goals that it misses.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Baked {
+    /// The clip.
+    pub clip: Clip,
+    /// Handles at full influence whose goals are not reached in some frame, in the rig's order.
+    pub missed: Vec<MissedGoal>,
+}
+
+/// A handle that does not reach its goals throughout a baked clip.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[non_exhaustive]
+pub struct MissedGoal {
+    /// Index of the handle.
+    pub handle: usize,
+    /// Number of frames in which it misses.
+    pub frames: usize,
+    /// Largest distance from its goals, in metres.
+    pub position_residual: f32,
+    /// Largest angle from their rotations, in radians.
+    pub rotation_residual: f32,
+    /// Time of the first frame in which it misses, in seconds.
+    pub time: f32,
+}
 
 impl Rig {
-    /// Plays a clip through the rig, and returns what it shows as a clip, called `NAME (baked)`.
+    /// Plays a clip through the rig, and returns what it shows as a clip, called `NAME (baked)`, and the goals that are missed.
     ///
     /// There is a frame at each time of a key, and in between at most 1/30 s apart. `goals` sets the goals of a frame: it gets
     /// the time in seconds, the animation's pose, and goals that are unset. The figure stands at the origin of the world. A
@@ -89,7 +120,8 @@ impl Rig {
     /// let baked = rig.bake(&rest, &clip, |_time, _pose, goals| goals[0] = Goal::position(rail).into())?;
     ///
     /// let mut pose = rest.clone();
-    /// baked.sample(0.5, &mut pose);
+    /// assert!(baked.missed.is_empty());
+    /// baked.clip.sample(0.5, &mut pose);
     /// pose.update();
     /// assert!(pose.position(ids[3]).distance(rail) < 1e-4);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -99,14 +131,14 @@ impl Rig {
         rest: &Pose,
         clip: &Clip,
         mut goals: impl FnMut(f32, &Pose, &mut [RigGoal]),
-    ) -> Result<Clip, RigBakeError> {
+    ) -> Result<Baked, RigBakeError> {
         let name = match clip.name() {
             "" => "(baked)".into(),
             name => format!("{name} (baked)"),
         };
         // An error here, before a pose is sampled: the clip may be of another skeleton.
         Clip::new(&*name, rest.skeleton(), clip.tracks().to_vec())?;
-        let times = frames(clip)?;
+        let times = frames(clip, self.moved.len())?;
         let (mut state, mut workspace) = (self.state(), Workspace::new());
         let refuse =
             |time, error| RigBakeError::Frame { clip: clip.name().into(), time, error: Box::new(error) };
@@ -118,6 +150,7 @@ impl Rig {
         // Whether translation, rotation and scale of each joint change.
         let mut changes = alloc::vec![[false; 3]; self.moved.len()];
         let mut before = Vec::with_capacity(self.moved.len());
+        let mut missed: Vec<MissedGoal> = Vec::new();
         for (n, &time) in times.iter().enumerate() {
             // Joints without tracks are at rest, wherever the last frame's solve left them.
             pose.copy_from(rest);
@@ -128,8 +161,23 @@ impl Rig {
             given.fill(RigGoal::new());
             goals(time, &pose, &mut given);
             let frame = RigFrame::new(n.checked_sub(1).map_or(0.0, |last| time - times[last]));
-            self.apply(&mut state, &mut workspace, &mut pose, &frame.with_goals(&given))
+            let report = self
+                .apply(&mut state, &mut workspace, &mut pose, &frame.with_goals(&given))
                 .map_err(|error| refuse(time, error))?;
+            for (handle, own) in report.handles.iter().enumerate() {
+                // Less influence misses on purpose.
+                if own.was_off() || own.report.reached() || own.influence[0].min(own.influence[1]) < 1.0 {
+                    continue;
+                }
+                if missed.iter().all(|m| m.handle != handle) {
+                    missed.push(MissedGoal { handle, time, ..MissedGoal::default() });
+                }
+                for one in missed.iter_mut().filter(|m| m.handle == handle) {
+                    one.frames += 1;
+                    one.position_residual = one.position_residual.max(own.report.position_residual);
+                    one.rotation_residual = one.rotation_residual.max(own.report.rotation_residual);
+                }
+            }
             for ((changes, before), &joint) in changes.iter_mut().zip(&before).zip(&self.moved) {
                 let now = pose.local(joint);
                 changes[0] |= now.translation != before.translation;
@@ -160,20 +208,21 @@ impl Rig {
                 own.scale = baked.scale;
             }
         }
-        Ok(Clip::new(name, &self.skeleton, tracks.into_values().collect())?)
+        missed.sort_by_key(|m| m.handle);
+        Ok(Baked { clip: Clip::new(name, &self.skeleton, tracks.into_values().collect())?, missed })
     }
 }
 
 /// Times of a clip's keys, and between them as many as are needed.
-fn frames(clip: &Clip) -> Result<Vec<f32>, RigBakeError> {
+fn frames(clip: &Clip, joints: usize) -> Result<Vec<f32>, RigBakeError> {
     let mut keys = clip.key_times();
     // The tolerance makes keys 1/30 s apart, rounded, need none in between. Casts saturate.
     let count = |pair: &[f32]| ((f64::from(pair[1]) - f64::from(pair[0])) / LONGEST - 1e-3).max(0.0) as u64;
     let counts: Vec<u64> = keys.windows(2).map(|pair| count(pair).saturating_add(1)).collect();
     let frames = counts.iter().map(|&count| count as f64).sum::<f64>() + 1.0;
-    if frames > MOST_FRAMES as f64 {
+    if frames * joints.max(1) as f64 > MOST_KEYS as f64 {
         let (clip, seconds) = (clip.name().into(), clip.duration());
-        return Err(RigBakeError::Frames { clip, seconds, frames, most: MOST_FRAMES });
+        return Err(RigBakeError::Frames { clip, seconds, frames, joints, most: MOST_KEYS });
     }
     let own = keys.len();
     for (i, count) in counts.into_iter().enumerate() {

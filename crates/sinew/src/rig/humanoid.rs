@@ -4,11 +4,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::{EffectorSpec, GoalSpec, HandleSolver, HandleSpec, RigSpec, StartFrom, spec::named};
-use crate::{
-    JointId,
-    body::{BodyRoles, Side},
-    solve::RootMode,
-};
+use crate::{body::BodyRoles, solve::RootMode};
 
 named! {
     /// How the limbs of a humanoid are solved.
@@ -21,12 +17,17 @@ named! {
     }
 }
 
+/// Weight of the feet of a full body beside hands and hips, so that a hand out of reach does not drag them off the ground:
+/// beyond reach by 2 m, they give way by a centimetre. (As priorities, unreachable goals converge too slowly.)
+const FEET: f32 = 100.0;
+
 /// A rig of a two-legged figure whose goals have the same names on every figure ([`HumanoidSpec::GOALS`]).
 ///
 /// The handles of limbs by themselves are, in this order: `body`, which places the hips; `look`, which turns spine, neck and
 /// head; `left hand`, `right hand`, `left foot` and `right foot`, each from its shoulder or hip. Feet whose goals are unset
 /// stand where the animation has them when the body moves. A full body has `look` first, and then one handle, `limbs`, with
-/// an effector of each name. Elbows and knees are poles: a goal of that name is the pole of the goal of its hand or foot.
+/// an effector of each name; feet weigh most. Elbows and knees are poles: a goal of that name is the pole of the goal of its
+/// hand or foot.
 ///
 /// Without goals it changes nothing.
 ///
@@ -97,49 +98,47 @@ impl HumanoidSpec {
 
     /// The rig of a figure with these roles.
     pub fn rig(&self, body: &BodyRoles) -> RigSpec {
-        let [hands, feet] = [2, 4].map(|first| [Self::GOALS[first], Self::GOALS[first + 1]]);
+        let handle = |goal: usize, root, tip, solver| HandleSpec {
+            solver,
+            ..HandleSpec::new(Self::GOALS[goal], root, tip)
+        };
         let look = body.head.or(body.neck).map(|tip| {
             let root = body.spine.first().copied().or(body.neck).unwrap_or(tip);
-            HandleSpec { solver: HandleSolver::LookAt, ..HandleSpec::new(Self::GOALS[1], root, tip) }
+            handle(1, root, tip, HandleSolver::LookAt)
         });
-        let arms =
-            || Side::BOTH.into_iter().zip(hands).filter_map(|(side, name)| Some((body.arm(side)?, name)));
-        let legs = || Side::BOTH.into_iter().zip(feet).map(|(side, name)| (body.leg(side), name));
+        // With the indices of their goals.
+        let arms = (2..).zip(&body.arms).filter_map(|(goal, arm)| Some((goal, arm.as_ref()?)));
+        let legs = (4..).zip(&body.legs);
         let mut handles = Vec::new();
         match self.limbs {
             Limbs::TwoBone => {
-                let place = HandleSolver::Place;
-                handles.push(HandleSpec {
-                    solver: place,
-                    ..HandleSpec::new(Self::GOALS[0], body.hips, body.hips)
-                });
+                handles.push(handle(0, body.hips, body.hips, HandleSolver::Place));
                 handles.extend(look);
-                let limb = |name, root: JointId, tip: JointId, solver| HandleSpec {
-                    solver,
-                    from: self.from,
-                    ..HandleSpec::new(name, root, tip)
-                };
-                let two_bone = HandleSolver::TwoBone;
-                handles.extend(arms().map(|(arm, name)| limb(name, arm.upper_arm, arm.hand, two_bone)));
-                handles.extend(legs().map(|(leg, name)| {
-                    let mut handle = limb(name, leg.thigh, leg.foot, HandleSolver::Foot);
-                    (handle.holds, handle.foot.toes) = (true, leg.toes);
-                    handle
+                let first = handles.len();
+                handles
+                    .extend(arms.map(|(n, arm)| handle(n, arm.upper_arm, arm.hand, HandleSolver::TwoBone)));
+                handles.extend(legs.map(|(n, leg)| {
+                    let mut foot = handle(n, leg.thigh, leg.foot, HandleSolver::Foot);
+                    (foot.holds, foot.foot.toes) = (true, leg.toes);
+                    foot
                 }));
+                handles[first..].iter_mut().for_each(|limb| limb.from = self.from);
             }
             Limbs::FullBody => {
-                let ends = arms().map(|(arm, name)| (arm.hand, name));
-                let ends = ends.chain(legs().map(|(leg, name)| (leg.foot, name)));
-                let ends = [(body.hips, Self::GOALS[0])].into_iter().chain(ends);
-                let effector = |(joint, name)| EffectorSpec { name: Some(name), ..EffectorSpec::new(joint) };
-                let tip = legs().next().map_or(body.hips, |(leg, _)| leg.foot);
-                let mut handle = HandleSpec::new("limbs", body.hips, tip);
-                (handle.solver, handle.from) = (HandleSolver::FullBody, self.from);
+                let effector = |goal: usize, joint, weight| EffectorSpec {
+                    name: Some(Self::GOALS[goal]),
+                    weights: [weight; 2],
+                    ..EffectorSpec::new(joint)
+                };
+                let mut limbs = HandleSpec::new("limbs", body.hips, body.legs[0].foot);
+                (limbs.solver, limbs.from) = (HandleSolver::FullBody, self.from);
                 // Hips without a goal give way, but not far.
-                handle.root_mode = RootMode::Spring(1.0);
-                handle.effectors = ends.map(effector).collect();
+                limbs.root_mode = RootMode::Spring(1.0);
+                limbs.effectors.push(effector(0, body.hips, 1.0));
+                limbs.effectors.extend(arms.map(|(n, arm)| effector(n, arm.hand, 1.0)));
+                limbs.effectors.extend(legs.map(|(n, leg)| effector(n, leg.foot, FEET)));
                 handles.extend(look);
-                handles.push(handle);
+                handles.push(limbs);
             }
         }
         RigSpec::new(handles)

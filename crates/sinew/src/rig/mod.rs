@@ -129,7 +129,7 @@ mod residual;
 mod space;
 mod spec;
 
-pub use bake::RigBakeError;
+pub use bake::{Baked, MissedGoal, RigBakeError};
 pub use error::{HandleFault, RigError};
 pub use humanoid::{HumanoidSpec, Limbs};
 pub use matching::RigMatch;
@@ -145,6 +145,7 @@ use crate::{
 };
 use handle::{Failed, Handle, Scratch};
 use matching::Matching;
+use read::View;
 use residual::Residual;
 use space::Spaces;
 
@@ -635,15 +636,16 @@ impl Rig {
             let shifted = memory.of_pose.apply(joints, pose, &mut scratch.turned);
             let matched = matching.filter(|m| m.has(n));
             let to_goals = matched.filter(|m| m.goals);
+            let view = View { spaces: &self.spaces, placement: &frame.placement, pose };
             if to_goals.is_some() {
                 for k in 0..handle.sources.len() {
                     let goal = &mut read[handle.first + k];
-                    *goal = handle.read(k, goal, &self.spaces, &frame.placement, pose)?;
+                    *goal = handle.read(k, goal, &view)?;
                 }
             }
             let given = if matching.is_some_and(|m| m.goals) { &*read } else { frame.goals };
             for (k, at) in goals.clone().enumerate() {
-                let task = handle.resolve(k, given.get(at), &self.spaces, &frame.placement, pose);
+                let task = handle.resolve(k, given.get(at), &view);
                 (tasks[at], relative[at]) = task.map_err(|fault| handle.misplaced(fault))?;
                 set[at] = !tasks[at].is_unset() || handle.is_always_set();
             }

@@ -5,7 +5,7 @@ use glam::{Affine3, Vec3};
 use super::{
     HandleFault, HandleSolver, Rig, RigError, RigGoal, Space, StartFrom,
     handle::Handle,
-    space::{Frame, Spaces},
+    space::{Base, Frame, Spaces},
 };
 use crate::{Goal, JointTransform, Placement, Pole, Pose, math, solve::check};
 
@@ -41,14 +41,12 @@ impl Rig {
         goal.check().map_err(|error| handle.refuse(error))?;
         let fault = |fault| handle.misplaced(fault);
         let to = RigGoal { space: Some(space), pole_space: Some(pole_space), ..*goal };
-        for joint in handle.space_joints(n, goal, &self.spaces, pose).map_err(fault)?.into_iter().flatten() {
-            check::frame(pose, joint, "a joint's frame", true).map_err(|error| handle.refuse(error))?;
+        for goal in [goal, &to] {
+            handle.check_spaces(n, goal, &self.spaces, pose)?;
         }
-        for joint in handle.space_joints(n, &to, &self.spaces, pose).map_err(fault)?.into_iter().flatten() {
-            check::frame(pose, joint, "a joint's frame", true).map_err(|error| handle.refuse(error))?;
-        }
-        let model = handle.in_model_space(n, goal, &self.spaces, placement, pose).map_err(fault)?;
-        handle.in_spaces(n, &RigGoal { goal: model, ..to }, &self.spaces, placement, pose).map_err(fault)
+        let view = View { spaces: &self.spaces, placement, pose };
+        let model = handle.in_model_space(n, goal, &view).map_err(fault)?;
+        handle.in_spaces(n, &RigGoal { goal: model, ..to }, &view).map_err(fault)
     }
 
     /// Reads where a pose has the goals, in their spaces: position and rotation of their joints, and the bend. Solving with them
@@ -70,12 +68,13 @@ impl Rig {
         if goals.len() != self.goals {
             return Err(RigError::GoalCount { given: goals.len(), wanted: self.goals });
         }
+        let view = View { spaces: &self.spaces, placement, pose };
         // All are checked before any is written.
         for write in [false, true] {
             for handle in &*self.handles {
                 for n in 0..handle.sources.len() {
                     let goal = &mut goals[handle.first + n];
-                    let read = handle.read(n, goal, &self.spaces, placement, pose)?;
+                    let read = handle.read(n, goal, &view)?;
                     if write {
                         *goal = read;
                     }
@@ -92,22 +91,31 @@ impl Rig {
     }
 }
 
+/// What goals are seen in.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    pub spaces: &'a Spaces,
+    pub placement: &'a Placement,
+    pub pose: &'a Pose,
+}
+
 impl Handle {
+    /// Checks the frames of a goal's and a pole's space.
+    fn check_spaces(&self, n: usize, goal: &RigGoal, spaces: &Spaces, pose: &Pose) -> Result<(), RigError> {
+        let frames = self.spaces(n, goal, spaces, pose).map_err(|fault| self.misplaced(fault))?;
+        frames.into_iter().filter_map(Base::joint).try_for_each(|joint| {
+            check::frame(pose, joint, "a joint's frame", true).map_err(|error| self.refuse(error))
+        })
+    }
+
     /// Reads a goal, with the spaces, influences and kind of pole of `given`.
-    pub fn read(
-        &self,
-        n: usize,
-        given: &RigGoal,
-        spaces: &Spaces,
-        placement: &Placement,
-        pose: &Pose,
-    ) -> Result<RigGoal, RigError> {
+    pub fn read(&self, n: usize, given: &RigGoal, view: &View) -> Result<RigGoal, RigError> {
+        let &View { spaces, pose, .. } = view;
         let joint = self.sources[n].joint;
-        let near = [Some(joint), Some(self.chain.root()), self.sources[n].pole];
-        let frames = self.space_joints(n, given, spaces, pose).map_err(|f| self.misplaced(f))?;
-        for joint in near.into_iter().chain(frames).flatten() {
+        for joint in [Some(joint), Some(self.chain.root()), self.sources[n].pole].into_iter().flatten() {
             check::frame(pose, joint, "a joint's frame", true).map_err(|error| self.refuse(error))?;
         }
+        self.check_spaces(n, given, spaces, pose)?;
         let (at, frame) = (pose.position(joint), pose.model(joint));
         let mut goal =
             Goal { pole: Pole::Keep, swivel: 0.0, rotation: None, position: Some(at), ..given.goal };
@@ -144,7 +152,7 @@ impl Handle {
             _ => {}
         }
         let seen = RigGoal { goal, roll: 0.0, bank: 0.0, pivot: 0.0, ..*given };
-        self.in_spaces(n, &seen, spaces, placement, pose).map_err(|fault| self.misplaced(fault))
+        self.in_spaces(n, &seen, view).map_err(|fault| self.misplaced(fault))
     }
 
     /// The swivel that gives a bend, from the plane that the handle has without one.
@@ -234,28 +242,16 @@ struct Bend {
 
 impl Handle {
     /// A goal in model space.
-    fn in_model_space(
-        &self,
-        n: usize,
-        given: &RigGoal,
-        spaces: &Spaces,
-        placement: &Placement,
-        pose: &Pose,
-    ) -> Result<Goal, HandleFault> {
-        let frames = self.spaces(n, given, spaces, pose)?.map(|space| space.frame(pose, placement));
+    fn in_model_space(&self, n: usize, given: &RigGoal, view: &View) -> Result<Goal, HandleFault> {
+        let of = self.spaces(n, given, view.spaces, view.pose)?;
+        let frames = of.map(|space| space.frame(view.pose, view.placement));
         let goal = frames[0].goal_to_model(given.goal, self.sources[n].at_bind);
         Ok(Goal { pole: frames[1].pole_to_model(goal.pole), ..goal })
     }
 
     /// A goal, given in model space, in its spaces.
-    fn in_spaces(
-        &self,
-        n: usize,
-        given: &RigGoal,
-        spaces: &Spaces,
-        placement: &Placement,
-        pose: &Pose,
-    ) -> Result<RigGoal, HandleFault> {
+    fn in_spaces(&self, n: usize, given: &RigGoal, view: &View) -> Result<RigGoal, HandleFault> {
+        let &View { spaces, placement, pose } = view;
         let of = self.spaces(n, given, spaces, pose)?;
         let [frame, pole_frame]: [Frame; 2] = of.map(|space| space.frame(pose, placement));
         let flat = |n: usize| {

@@ -1,6 +1,6 @@
 //! Rigs as plain data.
 
-use alloc::{format, string::String, vec::Vec};
+use alloc::{string::String, vec::Vec};
 use core::fmt;
 
 use glam::Vec3;
@@ -8,7 +8,7 @@ use glam::Vec3;
 use super::RigGoal;
 use crate::{
     JointId,
-    body::{BodyRoles, Role, Side},
+    body::Role,
     ground::plant::Sole,
     solve::{IterativeOptions, RootMode},
 };
@@ -254,7 +254,7 @@ pub struct RigSpec {
     /// The handles.
     pub handles: Vec<HandleSpec>,
     /// Height of the figure at bind, in metres, for goals in the [space of a role](Space::Role). `None` (the default) for that of
-    /// its joints, which is less than that of its skin ([`BodyRoles::height`]).
+    /// its joints, which is less than that of its skin ([`BodyRoles::height`](crate::body::BodyRoles::height)).
     pub height: Option<f32>,
 }
 
@@ -262,24 +262,5 @@ impl RigSpec {
     /// A rig of these handles.
     pub fn new(handles: Vec<HandleSpec>) -> Self {
         Self { handles, height: None }
-    }
-
-    /// Arms and legs of a two-legged figure, as far as its roles are known: `left arm`, `right arm`, `left leg` and
-    /// `right leg`, [from preferred values](StartFrom::Preferred), with goals in model space. Arms end at the hands; legs are
-    /// [feet](HandleSolver::Foot).
-    pub fn limbs(body: &BodyRoles) -> Self {
-        let arm = |side: Side| {
-            let arm = body.arm(side)?;
-            let handle = HandleSpec::new(format!("{side} arm"), arm.upper_arm, arm.hand);
-            Some(HandleSpec { solver: HandleSolver::TwoBone, from: StartFrom::Preferred, ..handle })
-        };
-        let leg = |side: Side| {
-            let leg = body.leg(side);
-            let mut handle = HandleSpec::new(format!("{side} leg"), leg.thigh, leg.foot);
-            (handle.solver, handle.from) = (HandleSolver::Foot, StartFrom::Preferred);
-            handle.foot.toes = leg.toes;
-            handle
-        };
-        Self::new(Side::BOTH.into_iter().filter_map(arm).chain(Side::BOTH.map(leg)).collect())
     }
 }

@@ -118,29 +118,18 @@ impl From<Space> for KeySpace {
     }
 }
 
-impl From<Vec3> for KeyValue {
-    fn from(value: Vec3) -> Self {
-        Self::Vector(value)
-    }
+/// Declares conversions to a value.
+macro_rules! values {
+    ($($kind:ty => $variant:ident),*) => {$(
+        impl From<$kind> for KeyValue {
+            fn from(value: $kind) -> Self {
+                Self::$variant(value)
+            }
+        }
+    )*};
 }
 
-impl From<Quat> for KeyValue {
-    fn from(value: Quat) -> Self {
-        Self::Rotation(value)
-    }
-}
-
-impl From<f32> for KeyValue {
-    fn from(value: f32) -> Self {
-        Self::Number(value)
-    }
-}
-
-impl From<KeySpace> for KeyValue {
-    fn from(value: KeySpace) -> Self {
-        Self::Space(value)
-    }
-}
+values!(Vec3 => Vector, Quat => Rotation, f32 => Number, KeySpace => Space);
 
 impl From<Space> for KeyValue {
     fn from(value: Space) -> Self {

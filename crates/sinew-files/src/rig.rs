@@ -144,13 +144,23 @@ const HANDLE: [&str; 22] = [
 /// [`FileError::Line`]: the line, what was given, what is allowed, and near matches for names.
 pub fn read(text: &str, path: &Path, bind: &Pose, body: Option<&BodyRoles>) -> Result<Rig, FileError> {
     let read = Reader { text, path, skeleton: bind.skeleton() };
-    let (spec, lines) = read.rig(body)?;
+    let (spec, lines) = read.rig(body, || match BodyRoles::find(bind, &[]) {
+        Ok(_) => "none were given".into(),
+        Err(error) => error.to_string(),
+    })?;
     Rig::new(bind, body, &spec).map_err(|error| match error {
         RigError::Handle { handle, index, fault } => {
             let lines = &lines[index];
+            // Of the goals that set something in the handle, the fault is that of the last one without which it can be made.
+            let can_be_made = |before: &HandleSpec| {
+                let mut spec = spec.clone();
+                spec.handles[index] = before.clone();
+                !matches!(Rig::new(bind, body, &spec), Err(RigError::Handle { index: at, .. }) if at == index)
+            };
+            let goal = lines.goals.iter().rev().find(|(_, before)| can_be_made(before)).map(|(at, _)| *at);
             let setting = setting_of(&fault);
-            let at =
-                lines.settings.iter().find(|(key, _)| *key == setting).map_or(lines.handle, |(_, at)| *at);
+            let own = || lines.settings.iter().find(|(key, _)| *key == setting).map(|(_, at)| *at);
+            let at = goal.or_else(own).unwrap_or(lines.handle);
             read.line(at, format!("handle `{}`: {fault}", shorten(&handle)))
         }
         other => read.line(0, other.to_string()),
@@ -168,7 +178,7 @@ pub fn parse(
     skeleton: &Skeleton,
     body: Option<&BodyRoles>,
 ) -> Result<RigSpec, FileError> {
-    Ok(Reader { text, path, skeleton }.rig(body)?.0)
+    Ok(Reader { text, path, skeleton }.rig(body, || "none were given".into())?.0)
 }
 
 /// The setting that a fault is about.
@@ -208,6 +218,8 @@ fn setting_of(fault: &HandleFault) -> &'static str {
 struct Lines {
     handle: usize,
     settings: Vec<(String, usize)>,
+    /// Offsets of the `[goal."name"]` that set something in the handle, in order, and the handle before each.
+    goals: Vec<(usize, HandleSpec)>,
 }
 
 struct Reader<'a> {
@@ -249,7 +261,12 @@ impl Reader<'_> {
         self.line(value.span().start, what)
     }
 
-    fn rig(&self, body: Option<&BodyRoles>) -> Result<(RigSpec, Vec<Lines>), FileError> {
+    /// `why` tells the reason for which roles are unknown.
+    fn rig(
+        &self,
+        body: Option<&BodyRoles>,
+        why: impl FnOnce() -> String,
+    ) -> Result<(RigSpec, Vec<Lines>), FileError> {
         if self.text.len() > MAX_SIZE {
             let what = format!("a rig file has at most {MAX_SIZE} bytes, not {}", self.text.len());
             return Err(self.line(0, what));
@@ -281,9 +298,10 @@ impl Reader<'_> {
             };
         }
         if let Some(value) = all.get("humanoid") {
-            spec.handles = self.humanoid(value, body)?.handles;
-            let at = value.span().start;
-            lines.resize_with(spec.handles.len(), || Lines { handle: at, settings: Vec::new() });
+            spec.handles = self.humanoid(value, body, why)?.handles;
+            let handle = value.span().start;
+            let line = || Lines { handle, settings: Vec::new(), goals: Vec::new() };
+            lines.resize_with(spec.handles.len(), line);
         }
         let handles = match all.get("handle") {
             Some(handles) => self.list(handles, "`handle`", "`[[handle]]` tables")?,
@@ -295,21 +313,26 @@ impl Reader<'_> {
         for handle in handles {
             let table = self.table(handle, "a handle")?;
             let settings = table.entries.iter().map(|(k, _)| (k.get_ref().to_string(), k.span().start));
-            lines.push(Lines { handle: table.at, settings: settings.collect() });
+            lines.push(Lines { handle: table.at, settings: settings.collect(), goals: Vec::new() });
             spec.handles.push(self.handle(&table)?);
         }
         if let Some(value) = all.get("goal") {
             let goals = self.table(value, "`goal`")?;
             for (name, value) in goals.entries {
                 let at = name.span().start;
-                let index = self.named_goal(&mut spec, name.get_ref(), at, value)?;
-                lines[index].settings.insert(0, ("goal".into(), at));
+                let (index, before) = self.named_goal(&mut spec, name.get_ref(), at, value)?;
+                lines[index].goals.push((at, before));
             }
         }
         Ok((spec, lines))
     }
 
-    fn humanoid(&self, value: &Value, body: Option<&BodyRoles>) -> Result<RigSpec, FileError> {
+    fn humanoid(
+        &self,
+        value: &Value,
+        body: Option<&BodyRoles>,
+        why: impl FnOnce() -> String,
+    ) -> Result<RigSpec, FileError> {
         let table = self.table(value, "a humanoid")?;
         self.only(&table, &["limbs", "from"])?;
         let mut humanoid = HumanoidSpec::new();
@@ -320,19 +343,20 @@ impl Reader<'_> {
             humanoid.from = self.choice(value, "start", StartFrom::ALL, StartFrom::name)?;
         }
         let body = body.ok_or_else(|| {
-            self.at(value, "a humanoid needs a figure whose hips and legs are known by their roles")
+            let needs = "a humanoid needs a figure whose hips and legs are known by their roles";
+            self.at(value, format!("{needs}: {}", why()))
         })?;
         Ok(humanoid.rig(body))
     }
 
-    /// Reads a goal by its name. Returns the index of its handle.
+    /// Reads a goal by its name. Returns the index of its handle, and the handle before.
     fn named_goal(
         &self,
         spec: &mut RigSpec,
         name: &str,
         at: usize,
         value: &Value,
-    ) -> Result<usize, FileError> {
+    ) -> Result<(usize, HandleSpec), FileError> {
         let (source, index, is_pole) = match HumanoidSpec::goal(spec, name) {
             Some((index, source, is_pole)) => (*source, index, is_pole),
             None => {
@@ -371,12 +395,13 @@ impl Reader<'_> {
             goal
         };
         let handle = &mut spec.handles[index];
+        let before = handle.clone();
         handle.pole = node.or(handle.pole);
         match HumanoidSpec::goal(spec, name) {
             Some((_, source, _)) => *source = read,
             None => spec.handles[index].goal = read,
         }
-        Ok(index)
+        Ok((index, before))
     }
 
     fn handle(&self, table: &Table) -> Result<HandleSpec, FileError> {

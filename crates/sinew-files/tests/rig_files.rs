@@ -173,7 +173,7 @@ fn what_is_wrong_is_said_with_its_line_and_what_is_meant() {
         ("rig = 1", "", 1, "it must begin with its version, `rig = 1`"),
         ("rig = 1", "rig = 2", 1, "the version must be `rig = 1`, not `2`"),
         ("rig = 1", "rig = 1\nhandels = 3", 2, "a rig file has no setting `handels`; did you mean `handle`?"),
-        ("rig = 1", "rig = 1\n[humanoid]", 2, "a humanoid needs a figure whose hips and legs are known"),
+        ("rig = 1", "rig = 1\n[humanoid]", 2, "hips and legs are known by their roles: "),
         ("rig = 1", "rig = 1\n[creature]", 2, "`[creature]` is reserved"),
         (
             "rig = 1",
@@ -424,6 +424,15 @@ fn a_humanoid_has_goals_by_name() {
         ("[humanoid]\n[goal.\"left hand\"]\nrotation = [0, 0, 0, 0]", "a.toml:3"),
         ("[humanoid]\n[goal.look]\nspace = \"head\"\nposition = [0, 0, 1]", "follows joint `head`"),
         ("[humanoid]\nlimbs = \"full-body\"\n[goal.\"left knee\"]\nnode = \"hips\"", "follows no node"),
+        // The line is that of the goal at fault, not of the last one of its handle.
+        (
+            "[humanoid]\nlimbs = \"full-body\"\n[goal.\"left hand\"]\nroll = 0.2\n[goal.\"right foot\"]\nposition = [0, 0, 0]",
+            "a.toml:4: handle `limbs`: full-body has no use for a roll",
+        ),
+        (
+            "[humanoid]\n[goal.\"left elbow\"]\nspace = \"left hand\"\n[goal.\"left hand\"]\nposition = [0, 1, 0]",
+            "a.toml:3: handle `left hand`: its goal follows joint",
+        ),
         (
             "[[handle]]\nname = \"body\"\nchain = [\"hips\"]\nsolver = \"place\"\n[humanoid]",
             "another handle has this name",

@@ -43,9 +43,11 @@ struct File {
     below: f32,
     /// Bend of elbows and knees in the rest pose; the bind pose has them straight.
     rests_bent: f32,
+    /// Whether the joints that are named left are on its right.
+    mirrored: bool,
 }
 
-const PLAIN: File = File { turned_frames: false, facing: 0.0, below: 0.0, rests_bent: 0.0 };
+const PLAIN: File = File { turned_frames: false, facing: 0.0, below: 0.0, rests_bent: 0.0, mirrored: false };
 
 struct Figure {
     skeleton: Arc<Skeleton>,
@@ -59,7 +61,8 @@ impl Figure {
         let facing = Quat::from_rotation_y(file.facing);
         let mut all: Vec<(String, String, Vec3)> =
             MIDDLE.iter().map(|(n, p, at)| (n.to_string(), p.to_string(), Vec3::from_array(*at))).collect();
-        for (side, sign) in [("Left", 1.0), ("Right", -1.0)] {
+        let sides = if file.mirrored { ["Right", "Left"] } else { ["Left", "Right"] };
+        for (side, sign) in sides.into_iter().zip([1.0, -1.0]) {
             let shoulder = Vec3::from_array(LEFT[5].2);
             for (i, (name, parent, at)) in LEFT.iter().enumerate() {
                 let mut at = Vec3::from_array(*at);
@@ -235,6 +238,21 @@ fn frames_facing_and_rest_pose_make_no_difference() {
 }
 
 #[test]
+fn a_mirrored_figure_faces_where_its_toes_point_and_bends_as_others_do() {
+    let [plain, mirrored] =
+        [false, true].map(|mirrored| Figure::new(File { mirrored, facing: 1.0, ..PLAIN }));
+    assert!(mirrored.body.front(&mirrored.bind).distance(plain.body.front(&plain.bind)) < 1e-6);
+    for name in ["UpLeg", "Leg", "Foot", "ToeBase", "Shoulder", "Arm", "ForeArm", "Hand"] {
+        for (axis, degrees) in [Vec3::X, Vec3::Y, Vec3::Z].into_iter().flat_map(|a| [(a, 70.0), (a, -70.0)]) {
+            let turn = Quat::from_axis_angle(axis, f32::to_radians(degrees));
+            let [a, b] = [(&plain, "Left"), (&mirrored, "Right")]
+                .map(|(f, side)| f.allowed(&format!("{side}{name}"), turn));
+            assert!(apart(a, b) < 1e-3, "{name} {axis} {degrees}: {a} {b}");
+        }
+    }
+}
+
+#[test]
 fn left_and_right_are_mirror_images() {
     for below in [0.0, 0.7, 1.4] {
         let f = Figure::new(File { below, turned_frames: true, ..PLAIN });
@@ -400,7 +418,7 @@ fn limbs_stay_within_peoples_limits() {
         (seed >> 8) as f32 / (1 << 23) as f32 - 1.0
     };
     let (mut met, mut all) = (0, 0);
-    for file in [PLAIN, File { facing: 1.1, turned_frames: true, below: 0.7, rests_bent: 0.7 }] {
+    for file in [PLAIN, File { facing: 1.1, turned_frames: true, below: 0.7, rests_bent: 0.7, ..PLAIN }] {
         let f = Figure::new(file);
         let mut bind = Pose::rest(&f.skeleton);
         for j in f.skeleton.joints() {

@@ -180,7 +180,8 @@ impl BodyRoles {
 
     /// Direction in which the figure faces in `bind`: a horizontal unit vector in model space, with the left leg on its
     /// left. It follows from the thighs, or from the feet where the thighs coincide, as files differ (glTF and VRM 1 face
-    /// +Z, VRM 0 faces -Z, motion capture any direction). +Z where both coincide.
+    /// +Z, VRM 0 faces -Z, motion capture any direction). +Z where both coincide. In a mirrored figure the left leg is on the
+    /// right of where its toes point.
     pub fn front(&self, bind: &Pose) -> Vec3 {
         let aside = |[l, r]: [JointId; 2]| {
             let across = bind.position(l) - bind.position(r);
@@ -189,7 +190,10 @@ impl BodyRoles {
         let thighs = aside([self.legs[0].thigh, self.legs[1].thigh]);
         // Some rigs have both thighs at one position.
         let left = if thighs == Vec3::ZERO { aside([self.legs[0].foot, self.legs[1].foot]) } else { thighs };
-        if left == Vec3::ZERO { Vec3::Z } else { left.cross(Vec3::Y) }
+        let front = if left == Vec3::ZERO { Vec3::Z } else { left.cross(Vec3::Y) };
+        let foot = |leg: &LegJoints| Some(bind.position(leg.toes?) - bind.position(leg.foot));
+        let toes: Vec3 = self.legs.iter().filter_map(foot).sum();
+        if toes.dot(front) < 0.0 { -front } else { front }
     }
 
     /// Height of the figure in `bind`, in metres: the vertical extent of the vertices in `skin` whose joint is the hips or

@@ -110,7 +110,10 @@ pub struct HumanLimits {
 impl HumanLimits {
     /// Fits the joints of `body`. `bind` is its bind pose, Y up.
     pub fn of(bind: &Pose, body: &BodyRoles) -> Self {
-        let mut fit = Fit { bind, front: body.front(bind), joints: Vec::new() };
+        let front = body.front(bind);
+        let aside = bind.position(body.legs[0].thigh) - bind.position(body.legs[1].thigh);
+        let mirrored = aside.dot(Vec3::Y.cross(front)) < 0.0;
+        let mut fit = Fit { bind, front, mirrored, joints: Vec::new() };
         let neck: Vec<JointId> = match (body.neck, body.head) {
             (Some(neck), Some(head)) => fit.between(neck, head, true),
             (_, head) => head.into_iter().collect(),
@@ -170,6 +173,8 @@ struct Ball {
 struct Fit<'a> {
     bind: &'a Pose,
     front: Vec3,
+    /// Whether the left side is on the right of where the figure faces.
+    mirrored: bool,
     joints: Vec<(JointId, Joint)>,
 }
 
@@ -198,6 +203,11 @@ impl Fit<'_> {
 
     fn left(&self) -> Vec3 {
         Vec3::Y.cross(self.front)
+    }
+
+    /// 1 for the side on the left of where the figure faces, -1 for the other.
+    fn sign(&self, side: Side) -> f32 {
+        if (side == Side::Left) != self.mirrored { 1.0 } else { -1.0 }
     }
 
     /// Joints from `from` down to `to`, with both ends or with neither.
@@ -298,7 +308,7 @@ impl Fit<'_> {
 
     fn arm(&mut self, arm: &ArmJoints, side: Side) {
         // Twist axes point to the left on both sides, so that inward twists have one sign.
-        let sign = if side == Side::Left { 1.0 } else { -1.0 };
+        let sign = self.sign(side);
         let bone = self.bone(arm.upper_arm, arm.forearm);
         if let Some(clavicle) = arm.clavicle.filter(|&c| c != arm.upper_arm) {
             let out = sign * self.left();
@@ -341,7 +351,7 @@ impl Fit<'_> {
     }
 
     fn leg(&mut self, hips: JointId, leg: &LegJoints, side: Side) {
-        let sign = if side == Side::Left { 1.0 } else { -1.0 };
+        let sign = self.sign(side);
         self.hold_between(hips, leg.thigh);
         let (thigh, shin) = (self.bone(leg.thigh, leg.shin), self.bone(leg.shin, leg.foot));
         // Forward rotates about the right axis.

@@ -13,6 +13,7 @@ mod planting;
 #[path = "../../soak/src/rig.rs"]
 #[allow(dead_code)]
 mod rig;
+mod rigs;
 #[path = "../../soak/src/solvers.rs"]
 #[allow(dead_code)]
 mod solvers;
@@ -56,7 +57,7 @@ macro_rules! seeds {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 9] = [
     Target {
         name: "gltf",
         seeds: seeds!("gltf/figure.gltf", "gltf/person.vrm"),
@@ -82,6 +83,12 @@ pub const TARGETS: [Target; 8] = [
         seeds: seeds!("contacts/feet.json"),
         words: mutate::GOALS,
         run: command::contacts,
+    },
+    Target {
+        name: "rig",
+        seeds: seeds!("rig/humanoid.toml", "rig/body.toml", "rig/handles.toml"),
+        words: mutate::RIG,
+        run: rigs::toml,
     },
     Target { name: "solvers", seeds: &[], words: &[], run: solving::run },
     Target { name: "planting", seeds: &[], words: &[], run: planting::run },

@@ -128,6 +128,35 @@ pub const BVH: &[&str] = &[
     "\r\n",
 ];
 
+/// In rig files.
+pub const RIG: &[&str] = &[
+    "[[handle]]\n",
+    "[humanoid]\n",
+    "[creature]\n",
+    "[goal.look]\n",
+    "name = \"left arm\"\n",
+    "from = \"last\"\n",
+    "from = \"preferred\"\n",
+    "solver = \"full-body\"\n",
+    "solver = \"two-bone\"\n",
+    "solver = \"follow\"\n",
+    "solver = \"fabrik\"\n",
+    "solver = \"aim\"\n",
+    "chain = [\"hips\"]\n",
+    "space = \"head\"\n",
+    "space = \"world\"\n",
+    "space = { joint = \"foot.L\" }\n",
+    "node = \"hand.L\"\n",
+    "rotation = true\n",
+    "rotation = [0, 0, 0, 0]\n",
+    "position = [1e30, 0, 0]\n",
+    "max_turn = 0.01\n",
+    "#3",
+    "hips/spine",
+    "= [[[[",
+    "\"\"\"",
+];
+
 /// In XML.
 pub const XML: &[&str] = &[
     "<![CDATA[",

@@ -143,7 +143,7 @@ impl Rig {
         let refuse =
             |time, error| RigBakeError::Frame { clip: clip.name().into(), time, error: Box::new(error) };
         // The rest pose may be of another skeleton.
-        self.check(&state, rest, &[], 0.0).map_err(|error| refuse(clip.start(), error))?;
+        self.check(&state, rest, &RigFrame::new(0.0)).map_err(|error| refuse(clip.start(), error))?;
         let (mut pose, mut cursor) = (rest.clone(), Default::default());
         let mut baker = Baker::new(&self.skeleton, self.moved.iter().copied());
         let mut given = alloc::vec![RigGoal::new(); self.goals];

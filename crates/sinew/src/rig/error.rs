@@ -8,6 +8,7 @@ use super::{HandleSolver, StartFrom};
 use crate::{
     ChainError, JointId, SolveError,
     body::Role,
+    ground::plant::{FigureError, FootPlanterError},
     joint::{JointError, UnsupportedAttribute},
     mechanism::{CompileError, JointSpaceError},
     solve::{ChainSolverError, FullBodyError, LookAtError, TwoBoneError, spline::CurveError},
@@ -202,6 +203,15 @@ pub enum RigError {
     /// The duration of a match's fade is negative or NaN.
     #[error("what a match leaves must fade over 0 s or more, not {0}")]
     FadeTime(f32),
+    /// A foot planter's figure has joints that are no pelvis and legs of the rig's skeleton.
+    #[error("the foot planter's figure does not fit the rig's skeleton: {0}")]
+    Figure(#[from] FigureError),
+    /// The frame has a ground, but the rig has no foot planter.
+    #[error("the frame has a ground, but the rig has no foot planter to plant with")]
+    NoPlanter,
+    /// The feet cannot be planted.
+    #[error("planting: {0}")]
+    Plant(#[from] FootPlanterError),
     /// The frame time is negative, NaN or infinite.
     #[error("the frame time must be 0 s or more and finite, not {0}")]
     FrameTime(f32),

@@ -35,6 +35,8 @@ pub(super) struct Source {
     pub joint: JointId,
     pub name: Option<&'static str>,
     pub spec: GoalSpec,
+    /// Whether an effector keeps its rotation.
+    holds: bool,
     space: Base,
     pole_space: Base,
     pub pole: Option<JointId>,
@@ -112,6 +114,8 @@ pub(super) struct Scratch {
     /// Transforms of the handle's joints before it.
     pub initial: Vec<JointTransform>,
     pub before: Vec<JointTransform>,
+    /// The last frame's result, for a tip that stays before its goal moves it.
+    pub held: Vec<JointTransform>,
     /// Transforms of the handle's joints before its residuals, or in the pose that is matched.
     pub matched: Vec<JointTransform>,
     pub turned: Vec<Turned>,
@@ -132,6 +136,7 @@ impl Handle {
         let mut scratch = Scratch::default();
         scratch.initial.reserve(self.joints.len());
         scratch.before.reserve(self.joints.len());
+        scratch.held.reserve(self.joints.len());
         scratch.matched.reserve(self.joints.len());
         scratch.turned.reserve(self.joints.len());
         scratch.points.reserve(self.sources.len());
@@ -185,6 +190,19 @@ impl Handle {
     /// The error of an invalid goal, or of an invalid pose.
     pub fn refuse(&self, error: SolveError) -> RigError {
         RigError::Solve { handle: self.name.clone(), error }
+    }
+
+    /// The error of its solver.
+    pub fn failed(&self, failed: Failed) -> RigError {
+        let handle = self.name.clone();
+        match failed {
+            Failed::Solve(error) => RigError::Solve { handle, error },
+            Failed::JointSpace(error) => RigError::JointSpace { handle, error: Box::new(error) },
+            Failed::Curve(error) => RigError::Curve { handle, error },
+            Failed::FullBody(error) => {
+                RigError::Space { handle, fault: Box::new(HandleFault::FullBody(error)) }
+            }
+        }
     }
 
     /// Whether it acts without a goal.
@@ -368,6 +386,11 @@ impl Handle {
                 if !floats && (!set || goal.position.is_none() && goal.rotation.is_none()) {
                     let here = relative.map_or(here, |j| pose.model(j).inverse().transform_point3(here));
                     goal.position = goal.position.or(Some(here));
+                }
+                if source.holds && goal.rotation.is_none() {
+                    let here = pose.model_rotation(source.joint);
+                    let within = |j| math::mul(math::conjugate(pose.model_rotation(j)), here);
+                    goal.rotation = Some(relative.map_or(here, within));
                 }
                 scratch.goals.push(goal);
             }

@@ -136,7 +136,9 @@ impl HumanoidSpec {
                 limbs.root_mode = RootMode::Spring(1.0);
                 limbs.effectors.push(effector(0, body.hips, 1.0));
                 limbs.effectors.extend(arms.map(|(n, arm)| effector(n, arm.hand, 1.0)));
-                limbs.effectors.extend(legs.map(|(n, leg)| effector(n, leg.foot, FEET)));
+                limbs
+                    .effectors
+                    .extend(legs.map(|(n, leg)| EffectorSpec { holds: true, ..effector(n, leg.foot, FEET) }));
                 handles.extend(look);
                 handles.push(limbs);
             }

@@ -113,7 +113,7 @@ impl Rig {
         matching: Matching,
     ) -> Result<(), RigError> {
         let RigMatch { handle, seconds } = matching.to;
-        self.check(state, pose, frame.goals, frame.dt)?;
+        self.check(state, pose, frame)?;
         if let Some(index) = handle.filter(|&n| n >= self.len()) {
             return Err(RigError::NoHandle { index, count: self.len() });
         }
@@ -124,12 +124,7 @@ impl Rig {
             state.matched.clear();
             state.matched.extend_from_slice(frame.goals);
         }
-        self.begin(state, pose);
-        let ran = self.run(state, workspace, pose, frame, Some(matching));
-        if ran.is_err() {
-            self.restore(state, pose);
-        }
-        ran?;
+        self.run(state, workspace, pose, frame, Some(matching))?;
         let memories = state.memory.iter_mut().zip(&mut state.next).enumerate();
         for (n, (memory, next)) in memories.filter(|(n, _)| matching.has(*n)) {
             if matching.goals {

@@ -109,6 +109,14 @@
 //! [twist](HandleSolver::Twist) takes no position. It spreads the roll that the handles before gave to its tip along the chain;
 //! from preferred values, all of the tip's roll.
 //!
+//! # Planting
+//!
+//! A rig with a [foot planter](Rig::with_planter) plants the animation before its handles in every frame that has a
+//! [ground](RigFrame::ground). Planting is then a part of the animation: an unset goal is where planting has it. Feet that
+//! [hold](HandleSpec::holds) stay on the ground when the body is moved, and the goal of a foot moves it from there by its influence.
+//! The feet's memory is in the [`RigState`] ([`RigState::feet_mut`]). A frame without ground leaves the animation as it is, and the
+//! feet begin anew on the next ground. Frames of feet that stand depend on those before, as the planter's do.
+//!
 //! # Errors
 //!
 //! [`RigError`] names the handle. After an error of [`Rig::apply`] the pose and the state are as they were.
@@ -122,6 +130,7 @@ mod handle;
 mod humanoid;
 mod joint_space;
 mod matching;
+mod plant;
 mod precedence;
 mod preferred;
 mod read;
@@ -136,15 +145,21 @@ pub use matching::RigMatch;
 pub use spec::{EffectorSpec, FootSpec, GoalSpec, HandleSolver, HandleSpec, RigSpec, Space, StartFrom};
 
 use alloc::{boxed::Box, string::String, sync::Arc, vec::Vec};
+use core::fmt;
 
 use glam::{Affine3, Vec3};
 
 use crate::{
     Goal, JointId, JointTransform, Placement, Pole, Pose, Report, Skeleton, SolveError, Workspace,
-    body::BodyRoles, math, option_type::option_type, solve::check,
+    body::BodyRoles,
+    ground::{Ground, plant::FootPlanterReport},
+    math,
+    option_type::option_type,
+    solve::check,
 };
-use handle::{Failed, Handle, Scratch};
+use handle::{Handle, Scratch};
 use matching::Matching;
+use plant::{Feet, Planting};
 use read::View;
 use residual::Residual;
 use space::Spaces;
@@ -190,22 +205,46 @@ impl From<Goal> for RigGoal {
     }
 }
 
+/// The animation at a time, in seconds from the frame: writes its local transforms, and returns the figure's placement then.
+pub type LookAhead<'a> = &'a dyn Fn(f32, &mut Pose) -> Placement;
+
 /// Input of a rig in one frame.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct RigFrame<'a> {
     /// Goals in the order of the rig's; empty (the default) for all unset.
     pub goals: &'a [RigGoal],
-    /// Placement of the figure in the world, for goals in world space; the identity by default.
+    /// Placement of the figure in the world, for goals in world space and for planting; the identity by default.
     pub placement: Placement,
     /// Time since the last frame in seconds, 0 or more.
     pub dt: f32,
+    /// Ground on which the rig's [foot planter](Rig::with_planter) plants the animation before the handles; `None` (the default)
+    /// for the animation as it is.
+    pub ground: Option<&'a dyn Ground>,
+    /// The animation at other times, for planting, as
+    /// [`FootPlanter::step_with`](crate::ground::plant::FootPlanter::step_with) takes it. It gets a pose with the transforms of
+    /// the frame. `None` (the default) to interpolate between frames. Unused without a ground.
+    pub look_ahead: Option<LookAhead<'a>>,
+}
+
+impl fmt::Debug for RigFrame<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { goals, placement, dt, ground, look_ahead } = self;
+        let (ground, look_ahead) = (ground.is_some(), look_ahead.is_some());
+        f.debug_struct("RigFrame")
+            .field("goals", goals)
+            .field("placement", placement)
+            .field("dt", dt)
+            .field("ground", &ground)
+            .field("look_ahead", &look_ahead)
+            .finish()
+    }
 }
 
 impl<'a> RigFrame<'a> {
     /// A frame without goals, `dt` seconds after the last.
     pub const fn new(dt: f32) -> Self {
-        Self { goals: &[], placement: Placement::IDENTITY, dt }
+        Self { goals: &[], placement: Placement::IDENTITY, dt, ground: None, look_ahead: None }
     }
 
     /// Sets [`goals`](Self::goals).
@@ -218,6 +257,18 @@ impl<'a> RigFrame<'a> {
     #[must_use]
     pub const fn with_placement(self, placement: Placement) -> Self {
         Self { placement, ..self }
+    }
+
+    /// Sets [`ground`](Self::ground).
+    #[must_use]
+    pub const fn with_ground(self, ground: &'a dyn Ground) -> Self {
+        Self { ground: Some(ground), ..self }
+    }
+
+    /// Sets [`look_ahead`](Self::look_ahead).
+    #[must_use]
+    pub const fn with_look_ahead(self, look_ahead: LookAhead<'a>) -> Self {
+        Self { look_ahead: Some(look_ahead), ..self }
     }
 }
 
@@ -247,12 +298,14 @@ impl HandleReport {
     }
 }
 
-/// Reports of a frame, one a handle.
+/// Reports of a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RigReport<'a> {
     /// Reports in the order of the handles.
     pub handles: &'a [HandleReport],
+    /// Report of planting; `None` without a ground.
+    pub planted: Option<FootPlanterReport>,
 }
 
 /// The memory of one handle of one figure.
@@ -292,21 +345,24 @@ pub struct RigState {
     set: Vec<bool>,
     /// Joints of a full body in whose space its goals are.
     relative: Vec<Option<JointId>>,
-    /// Transforms of all joints that the rig may move, as the animation has them.
+    /// Transforms of all joints that the rig may move, as the pose had them that came in.
+    initial: Vec<JointTransform>,
+    /// Transforms of the same joints in the animation, planted where there is a ground.
     animation: Vec<JointTransform>,
-    /// For handles that hold their tips, in order: the frame above the chain, and that of the tip, as the animation has them.
+    /// For handles that hold their tips, in order: the frame above the chain, and that of the tip, as that animation has them.
     kept: Vec<[Affine3; 2]>,
     reports: Vec<HandleReport>,
     /// Goals of a match.
     matched: Vec<RigGoal>,
     /// Initial values of `on`.
     on: Vec<bool>,
+    feet: Option<Feet>,
 }
 
 impl PartialEq for RigState {
     /// Compares what counts as input, not scratch.
     fn eq(&self, other: &Self) -> bool {
-        self.memory == other.memory
+        self.memory == other.memory && self.feet == other.feet
     }
 }
 
@@ -324,14 +380,15 @@ impl RigState {
         self.memory.get(handle).is_some_and(|m| m.on)
     }
 
-    /// Forgets the last frame and what matches left, and completes every fade; which handles are on is kept. Call it after a
-    /// teleport or a cut.
+    /// Forgets the last frame, what matches left and the motion of the feet, and completes every fade; which handles are on is
+    /// kept, and what was set for the feet. Call it after a teleport or a cut.
     pub fn reset(&mut self) {
         for memory in &mut self.memory {
             (memory.faded, memory.holds) = (f32::from(memory.on), false);
             memory.of_pose.clear();
             memory.of_goals.clear();
         }
+        self.feet.iter_mut().for_each(Feet::reset);
     }
 
     /// Switches every handle to where a fresh state has it, and forgets all.
@@ -382,12 +439,13 @@ pub struct Rig {
     handles: Arc<[Handle]>,
     /// Shared by the rig's clones and its states.
     identity: Arc<()>,
-    /// Joints that the handles may move, in the skeleton's order.
+    /// Joints that the handles or planting may move, in the skeleton's order.
     moved: Vec<JointId>,
     /// For each joint of the skeleton, one more than the index of the last handle that moves it or a joint above it.
     movers: Vec<usize>,
     spaces: Spaces,
     goals: usize,
+    planting: Option<Arc<Planting>>,
 }
 
 impl Rig {
@@ -434,8 +492,8 @@ impl Rig {
         let mut moved: Vec<JointId> = handles.iter().flat_map(|h| h.joints.iter().copied()).collect();
         moved.sort_unstable_by_key(|j| j.index());
         moved.dedup();
-        let handles = handles.into();
-        Ok(Self { skeleton, handles, identity: Arc::new(()), moved, movers, spaces, goals: first })
+        let (handles, identity) = (handles.into(), Arc::new(()));
+        Ok(Self { skeleton, handles, identity, moved, movers, spaces, goals: first, planting: None })
     }
 
     /// Number of handles.
@@ -478,7 +536,7 @@ impl Rig {
         self.goals
     }
 
-    /// Joints that the handles may move, in the skeleton's order.
+    /// Joints that the handles or planting may move, in the skeleton's order.
     pub fn joints(&self) -> &[JointId] {
         &self.moved
     }
@@ -508,11 +566,13 @@ impl Rig {
             tasks: alloc::vec![RigGoal::new(); self.goals],
             set: alloc::vec![false; self.goals],
             relative: alloc::vec![None; self.goals],
+            initial: Vec::with_capacity(self.moved.len()),
             animation: Vec::with_capacity(self.moved.len()),
             kept: Vec::with_capacity(self.handles.len()),
             reports: alloc::vec![HandleReport::default(); self.handles.len()],
             matched: Vec::with_capacity(self.goals),
             on,
+            feet: self.planting.as_ref().map(|planting| planting.feet(&self.skeleton)),
         }
     }
 
@@ -521,12 +581,13 @@ impl Rig {
         self.handles.iter().for_each(|handle| handle.reserve(workspace));
     }
 
-    /// Solves the handles in order, on the animation's pose. Updates the pose.
+    /// Plants the animation's pose if there is a ground, and solves the handles on it in order. Updates the pose.
     ///
     /// # Errors
     ///
     /// The pose or the state belongs to another rig, the number of goals is another, the frame time is invalid, or a goal, a
-    /// setting of a goal or a frame of the pose is: [`RigError`]. The pose and the state then stay as they were.
+    /// setting of a goal or a frame of the pose is; there is a ground and no planter, or the feet cannot be planted: [`RigError`].
+    /// The pose and the state then stay as they were.
     pub fn apply<'s>(
         &self,
         state: &'s mut RigState,
@@ -534,34 +595,53 @@ impl Rig {
         pose: &mut Pose,
         frame: &RigFrame<'_>,
     ) -> Result<RigReport<'s>, RigError> {
-        self.check(state, pose, frame.goals, frame.dt)?;
-        self.begin(state, pose);
-        let ran = self.run(state, workspace, pose, frame, None);
+        self.check(state, pose, frame)?;
+        let planted = self.run(state, workspace, pose, frame, None)?;
+        core::mem::swap(&mut state.memory, &mut state.next);
+        state.feet.iter_mut().for_each(Feet::commit);
+        Ok(RigReport { handles: &state.reports, planted })
+    }
+
+    /// Plants the animation and solves the handles. The state's memory of the next frame changes, not that of the last. After an
+    /// error the pose is as it was.
+    fn run(
+        &self,
+        state: &mut RigState,
+        workspace: &mut Workspace,
+        pose: &mut Pose,
+        frame: &RigFrame<'_>,
+        matching: Option<Matching>,
+    ) -> Result<Option<FootPlanterReport>, RigError> {
+        state.initial.clear();
+        state.initial.extend(self.moved.iter().map(|&j| *pose.local(j)));
+        pose.update();
+        let mut ran = self.plant(state, pose, frame);
+        if ran.is_ok() {
+            self.begin(state, pose);
+            ran = self.solve(state, workspace, pose, frame, matching).and(ran);
+        }
         if ran.is_err() {
             self.restore(state, pose);
         }
-        ran?;
-        core::mem::swap(&mut state.memory, &mut state.next);
-        Ok(RigReport { handles: &state.reports })
+        ran
     }
 
-    /// Notes the animation, and updates the pose.
-    fn begin(&self, state: &mut RigState, pose: &mut Pose) {
+    /// Notes the animation.
+    fn begin(&self, state: &mut RigState, pose: &Pose) {
         state.animation.clear();
         state.animation.extend(self.moved.iter().map(|&j| *pose.local(j)));
         for (next, memory) in state.next.iter_mut().zip(&state.memory) {
             next.copy_from(memory);
         }
-        pose.update();
         let holding = self.handles.iter().filter(|h| h.holds);
         let frames = |h: &Handle| [pose.parent_model(h.chain.root()), pose.model(h.chain.tip())];
         state.kept.clear();
         state.kept.extend(holding.map(frames));
     }
 
-    /// Restores the animation.
+    /// Restores the pose that came in.
     fn restore(&self, state: &RigState, pose: &mut Pose) {
-        for (&j, &local) in self.moved.iter().zip(&state.animation) {
+        for (&j, &local) in self.moved.iter().zip(&state.initial) {
             pose.set_local(j, local);
         }
         pose.update();
@@ -575,7 +655,8 @@ impl Rig {
         Ok(())
     }
 
-    fn check(&self, state: &RigState, pose: &Pose, goals: &[RigGoal], dt: f32) -> Result<(), RigError> {
+    fn check(&self, state: &RigState, pose: &Pose, frame: &RigFrame<'_>) -> Result<(), RigError> {
+        let &RigFrame { goals, dt, ground, .. } = frame;
         self.check_skeleton(pose)?;
         if !Arc::ptr_eq(&state.rig, &self.identity) {
             return Err(RigError::OtherState { given: state.memory.len(), wanted: self.handles.len() });
@@ -585,6 +666,9 @@ impl Rig {
         }
         if !(0.0..=f32::MAX).contains(&dt) {
             return Err(RigError::FrameTime(dt));
+        }
+        if ground.is_some() && self.planting.is_none() {
+            return Err(RigError::NoPlanter);
         }
         for (index, handle) in self.handles.iter().enumerate() {
             let given = goals.get(handle.first..).unwrap_or_default();
@@ -607,7 +691,7 @@ impl Rig {
         Ok(())
     }
 
-    fn run(
+    fn solve(
         &self,
         state: &mut RigState,
         workspace: &mut Workspace,
@@ -650,14 +734,23 @@ impl Rig {
                 set[at] = !tasks[at].is_unset() || handle.is_always_set();
             }
             let kept = if handle.holds { kept.next() } else { None };
+            // Where a goal of less influence starts from.
+            let mut stays = None;
             if let Some([above, tip]) = kept
                 && *above != pose.parent_model(handle.chain.root())
             {
-                let goal = &mut tasks[handle.first].goal;
-                let turned = || handle.rotates.then(|| math::rotation_of(&tip.matrix3));
-                goal.position = goal.position.or(Some(tip.translation));
-                goal.rotation = goal.rotation.or_else(turned);
-                set[handle.first] = true;
+                let rotation = handle.rotates.then(|| math::rotation_of(&tip.matrix3));
+                let stay = RigGoal::from(Goal { position: Some(tip.translation), rotation, ..Goal::NONE });
+                let (task, is_set) = (&mut tasks[handle.first], &mut set[handle.first]);
+                let own = [task.goal.position_influence, task.goal.rotation_influence];
+                if to_goals.is_none() && (!*is_set || own == [0.0; 2]) {
+                    *task = stay;
+                } else {
+                    stays = (to_goals.is_none() && own != [1.0; 2]).then_some(stay);
+                    task.goal.position = task.goal.position.or(stay.goal.position);
+                    task.goal.rotation = task.goal.rotation.or(stay.goal.rotation);
+                }
+                *is_set = true;
             }
             let (tasks, set, relative) = (&tasks[goals.clone()], &set[goals.clone()], &relative[goals]);
             let own = match handle.is_whole() {
@@ -688,10 +781,22 @@ impl Rig {
                     memory.held.copy_from_slice(&scratch.matched);
                     memory.holds = true;
                 }
-                let held = (memory.holds, memory.held.as_mut_slice(), &memory.of_goals);
                 let tip = handle.chain.tip();
                 let before = self.moved.binary_search_by_key(&tip.index(), |j| j.index()).ok();
                 let before = before.and_then(|at| animation.get(at).copied());
+                if let Some(stay) = stays {
+                    let mut held = core::mem::take(&mut scratch.held);
+                    held.clone_from(&memory.held);
+                    let none = Residual::default();
+                    let (last, whole) =
+                        ((memory.holds, held.as_mut_slice(), &none), handle.influence.map(|i| i * fade));
+                    let set = (&[true][..], relative);
+                    let stay = &[stay];
+                    let stood = handle.solve(stay, set, whole, last, before, scratch, workspace, pose, pace);
+                    scratch.held = held;
+                    stood.map_err(|failed| handle.failed(failed))?;
+                }
+                let held = (memory.holds, memory.held.as_mut_slice(), &memory.of_goals);
                 let solved = handle.solve(
                     tasks,
                     (set, relative),
@@ -703,17 +808,7 @@ impl Rig {
                     pose,
                     pace,
                 );
-                let (report, shifted) = solved.map_err(|failed| {
-                    let handle = handle.name.clone();
-                    match failed {
-                        Failed::Solve(error) => RigError::Solve { handle, error },
-                        Failed::JointSpace(error) => RigError::JointSpace { handle, error: Box::new(error) },
-                        Failed::Curve(error) => RigError::Curve { handle, error },
-                        Failed::FullBody(error) => {
-                            RigError::Space { handle, fault: Box::new(HandleFault::FullBody(error)) }
-                        }
-                    }
-                })?;
+                let (report, shifted) = solved.map_err(|failed| handle.failed(failed))?;
                 let own = &mut reports[n];
                 own.report = report;
                 own.residual_turn = own.residual_turn.max(shifted.turn);

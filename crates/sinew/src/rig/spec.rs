@@ -149,12 +149,15 @@ pub struct EffectorSpec {
     pub priority: u8,
     /// Name by which [`Rig::find_goal`](super::Rig::find_goal) finds the goal; `None` by default.
     pub name: Option<&'static str>,
+    /// Whether the joint keeps its rotation in model space too where the goal gives none: for feet, which then do not tilt with their
+    /// legs. False by default. Full bodies only.
+    pub holds: bool,
 }
 
 impl EffectorSpec {
     /// An effector whose goal the caller gives in model space.
     pub fn new(joint: JointId) -> Self {
-        Self { joint, goal: GoalSpec::default(), weights: [1.0; 2], priority: 0, name: None }
+        Self { joint, goal: GoalSpec::default(), weights: [1.0; 2], priority: 0, name: None, holds: false }
     }
 }
 
@@ -208,7 +211,8 @@ pub struct HandleSpec {
     /// which the figure faces at bind: that of its roles, or model +Z.
     pub axis: Option<Vec3>,
     /// Whether what a goal leaves unset holds the tip where the animation has it, in model space, when a handle before has moved the
-    /// joints above the chain: for feet below hips that are moved. False by default: the tip goes along.
+    /// joints above the chain: for feet below hips that are moved. A goal with less influence moves the tip from there. False by
+    /// default: the tip goes along.
     pub holds: bool,
     /// Goals of a full body, or control points of a spline; empty for all others.
     pub effectors: Vec<EffectorSpec>,

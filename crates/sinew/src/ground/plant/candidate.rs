@@ -31,7 +31,7 @@ const HALVINGS: usize = 10;
 const AHEAD: f32 = 0.02;
 
 /// Dimensions of a sole and its leg, in metres.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stance {
     /// Distance from heel to ball.
     pub length: f32,
@@ -106,7 +106,7 @@ pub fn lay(length: f32, rise: impl Fn(f32) -> Option<f32>) -> Option<(f32, f32)>
 const SAME: f32 = 1e-3;
 
 /// Ground that a sole may land on: a profile along the sole.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Landing {
     /// Profile of the ground.
     pub profile: Profile,

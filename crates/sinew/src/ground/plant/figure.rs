@@ -46,6 +46,12 @@ impl Leg {
         Self { thigh, shin, foot, toes, sole, sole_height: 0.0, yaw: 0.0, influence: 1.0 }
     }
 
+    /// The limb from hip to ankle, below the pelvis.
+    fn limb(&self, skeleton: &Skeleton, pelvis: JointId) -> Result<TwoBone, FigureError> {
+        crate::Chain::new(skeleton, pelvis, self.thigh)?;
+        Ok(TwoBone::new(skeleton, self.thigh, self.shin, self.foot)?)
+    }
+
     /// Whether planting has no influence on the leg.
     pub(super) fn is_free(&self) -> bool {
         self.influence == 0.0
@@ -149,8 +155,7 @@ impl Figure {
         }
         let (mut solvers, mut leg_length) = (Vec::new(), 0.0);
         for leg in &legs {
-            crate::Chain::new(skeleton, pelvis, leg.thigh)?;
-            solvers.push(TwoBone::new(skeleton, leg.thigh, leg.shin, leg.foot)?);
+            solvers.push(leg.limb(skeleton, pelvis)?);
             let at = |j| rest.position(j);
             let length = (at(leg.shin) - at(leg.thigh)).length() + (at(leg.foot) - at(leg.shin)).length();
             if !(length > 0.0 && length.is_finite()) {
@@ -214,10 +219,26 @@ impl Figure {
         self.legs.iter().map(|leg| leg.influence).fold(0.0, f32::max)
     }
 
-    /// Largest index of the figure's joints.
-    pub(super) fn last_joint(&self) -> usize {
+    /// The joints of pelvis and legs, which planting moves.
+    pub(crate) fn joints(&self) -> impl Iterator<Item = JointId> + '_ {
         let legs = self.legs.iter().flat_map(|l| [Some(l.thigh), Some(l.shin), Some(l.foot), l.toes]);
-        legs.flatten().map(JointId::index).fold(self.pelvis.index(), usize::max)
+        core::iter::once(self.pelvis).chain(legs.flatten())
+    }
+
+    /// Largest index of these joints.
+    pub(crate) fn last_joint(&self) -> usize {
+        self.joints().map(JointId::index).fold(0, usize::max)
+    }
+
+    /// Checks that the joints, of which the skeleton has all, are pelvis and legs in it.
+    pub(crate) fn check_joints(&self, skeleton: &Skeleton) -> Result<(), FigureError> {
+        for leg in &self.legs {
+            leg.limb(skeleton, self.pelvis)?;
+            if let Some(toes) = leg.toes {
+                crate::Chain::new(skeleton, leg.foot, toes)?;
+            }
+        }
+        Ok(())
     }
 
     /// Legs of the figure.

@@ -17,7 +17,7 @@ const EDGE: f32 = 1.2;
 const FADES: f32 = 5.0;
 
 /// A point of the profile.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
 struct Point {
     /// Distance along the line from its origin, in metres.
     s: f32,
@@ -31,7 +31,7 @@ struct Point {
 
 /// Heights of the ground along a horizontal line, linear between its points. One pass of casts answers all queries. Edges
 /// are found by bisection, so that results hardly depend on the start of the line.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Profile {
     points: [Point; POINTS],
     count: usize,

@@ -285,7 +285,7 @@ impl Handle {
             start = preferred::pose(&start, &Chain::new(skeleton, spec.root, e.joint)?, human, None);
         }
         let swivel = pole.map_or(0.0, |p| preferred::swivel(bind, &start, &chain, p));
-        let source = |joint, goal: &GoalSpec, pole, swivel, name| {
+        let source = |joint, goal: &GoalSpec, pole, swivel, (name, holds)| {
             let space = spaces.find(goal.space, skeleton)?;
             let pole_space = spaces.find(goal.pole_space.unwrap_or(goal.space), skeleton)?;
             let at_bind = spaces.rotation_at_bind(bind, joint);
@@ -302,6 +302,7 @@ impl Handle {
             Ok(Source {
                 joint,
                 name,
+                holds,
                 spec: *goal,
                 space,
                 pole_space,
@@ -313,10 +314,11 @@ impl Handle {
             })
         };
         let sources: Vec<Source> = match spec.effectors.as_slice() {
-            [] => alloc::vec![source(spec.tip, &spec.goal, spec.pole, swivel, None)?],
-            all => {
-                all.iter().map(|e| source(e.joint, &e.goal, None, 0.0, e.name)).collect::<Result<_, _>>()?
-            }
+            [] => alloc::vec![source(spec.tip, &spec.goal, spec.pole, swivel, (None, false))?],
+            all => all
+                .iter()
+                .map(|e| source(e.joint, &e.goal, None, 0.0, (e.name, e.holds)))
+                .collect::<Result<_, _>>()?,
         };
         let preferred = joints.iter().map(|&j| *start.local(j)).collect();
         let nearest = |n: usize| joints[..n].iter().rposition(|&a| skeleton.is_below(joints[n], a));

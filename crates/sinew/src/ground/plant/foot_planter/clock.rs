@@ -31,10 +31,10 @@ type Given = (Sole, Option<f32>);
 #[derive(Clone, Debug)]
 pub struct Known {
     /// Foot of each leg, by tick.
-    legs: Vec<[Given; MOST_KNOWN]>,
+    pub(super) legs: Vec<[Given; MOST_KNOWN]>,
     /// Position of the pelvis, by tick.
-    bodies: [Vec3; MOST_KNOWN],
-    count: usize,
+    pub(super) bodies: [Vec3; MOST_KNOWN],
+    pub(super) count: usize,
 }
 
 impl Known {

@@ -6,7 +6,7 @@ use super::offset::Offset;
 use crate::ground::plant::hermite::{State, quintic};
 
 /// Path of least jerk from one displacement to another, with their rates, and a lift over what lies between.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Course {
     from: [State; 3],
     to: [State; 3],
@@ -19,7 +19,7 @@ pub struct Course {
 
 /// Height of a path above that of least jerk. It outlasts the courses of one swing: a lift that began anew at each of them
 /// would throw the foot up ever more steeply before edges near the landing.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lift {
     /// Greatest height, in metres.
     height: f32,

@@ -25,7 +25,7 @@ use crate::{
 const MOMENT: f32 = 2e-3;
 
 /// A point of the sole.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
 struct Point {
     /// Hold on the ground at the present tick, from 0 to 1.
     hold: f32,
@@ -36,7 +36,7 @@ struct Point {
 }
 
 /// A chosen foothold.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Choice {
     /// The foothold, or the reason for which there is none.
     found: Result<Foothold, Unplanted>,
@@ -53,7 +53,7 @@ pub struct Choice {
 }
 
 /// A lock of a foot on a foothold.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lock {
     pub foothold: Foothold,
     /// Whether the heights were re-cast at heel and ball.
@@ -81,7 +81,7 @@ pub struct Lock {
 }
 
 /// Phase of a foot.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum Phase {
     /// The foot follows the animation over the ground.
     #[default]
@@ -116,7 +116,7 @@ const CAUGHT_UP: f32 = 0.02;
 const NEAR: f32 = 2.5;
 
 /// State of one foot.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Foot {
     /// Frames of the animation so far.
     pub track: Track,

@@ -8,6 +8,7 @@ mod error;
 mod floor;
 mod foot;
 mod measures;
+mod memory;
 mod offset;
 mod place;
 mod presence;
@@ -199,7 +200,7 @@ pub struct FootPlanterState {
 }
 
 /// State of a leg.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct LegState {
     joint: JointId,
     foot: Foot,

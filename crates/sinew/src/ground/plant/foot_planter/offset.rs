@@ -29,7 +29,7 @@ impl Offset {
 }
 
 /// Decaying rest of earlier displacements.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Rest {
     pub turn: Spring,
     pub ankle: Spring,

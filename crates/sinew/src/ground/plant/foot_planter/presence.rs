@@ -5,7 +5,7 @@ use super::FootPlanterState;
 use crate::{ground::plant::PlantOptions, solve::check};
 
 /// Share of planting that shows.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Presence {
     /// Whether the figure is on the ground.
     pub grounded: bool,

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Steady motion of a foothold: along an arc about the vertical, and up or down.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ride {
     /// Velocity of the heel, in m/s.
     velocity: Vec3,

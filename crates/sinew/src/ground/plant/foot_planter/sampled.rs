@@ -93,6 +93,21 @@ impl FootPlanter {
         dt: f32,
         mut sample: impl FnMut(f32, &mut Pose) -> Placement,
     ) -> Result<FootPlanterReport, FootPlanterError> {
+        self.give_ticks(feet, pose, dt, |_, later, pose| sample(later, pose))?;
+        let placement = sample(0.0, pose);
+        pose.update();
+        self.sense(feet, ground, pose, &placement)?;
+        self.step(feet, pose, &placement, dt)
+    }
+
+    /// Gives the ticks of a coming step, sampled into `pose`. The sampler may set contacts.
+    pub(crate) fn give_ticks(
+        &self,
+        feet: &mut FootPlanterState,
+        pose: &mut Pose,
+        dt: f32,
+        mut sample: impl FnMut(&mut FootPlanterState, f32, &mut Pose) -> Placement,
+    ) -> Result<(), FootPlanterError> {
         if !(dt >= 0.0 && dt.is_finite()) {
             return Err(FootPlanterError::Time(dt));
         }
@@ -103,13 +118,10 @@ impl FootPlanter {
             feet.known.clear();
         }
         while let Some(later) = self.next_tick(feet, dt) {
-            let placement = sample(later, pose);
+            let placement = sample(feet, later, pose);
             pose.update();
             self.give_tick(feet, pose, &placement)?;
         }
-        let placement = sample(0.0, pose);
-        pose.update();
-        self.sense(feet, ground, pose, &placement)?;
-        self.step(feet, pose, &placement, dt)
+        Ok(())
     }
 }

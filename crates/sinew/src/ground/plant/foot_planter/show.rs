@@ -103,11 +103,7 @@ impl FootPlanter {
             relieve(&leg.sample(pose, Vec3::ZERO), hip, touch, frame);
         }
         feet.backup.clear();
-        feet.backup.push((figure.pelvis, *pose.local(figure.pelvis)));
-        for leg in &figure.legs {
-            let joints = [Some(leg.thigh), Some(leg.shin), Some(leg.foot), leg.toes];
-            feet.backup.extend(joints.into_iter().flatten().map(|j| (j, *pose.local(j))));
-        }
+        feet.backup.extend(figure.joints().map(|j| (j, *pose.local(j))));
         let mut missed = 0.0f32;
         let applied = figure.apply(pose, Vec3::ZERO, hips, &feet.frames, |_, by| missed = missed.max(by));
         if let Err(error) = applied {

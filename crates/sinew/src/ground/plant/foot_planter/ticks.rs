@@ -24,7 +24,7 @@ const FIRM: f32 = 0.7;
 const SURE: usize = 3;
 
 /// The animation's foot at one tick.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Beat {
     /// Position of the foot.
     pub sole: Sole,
@@ -52,7 +52,7 @@ pub struct Contact {
 }
 
 /// Hold on the floor, with hysteresis.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
 struct Hold {
     touches: bool,
     firm: bool,
@@ -84,7 +84,7 @@ fn sure(m: &Measures) -> usize {
 }
 
 /// Last ticks of a foot.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Beats {
     /// Ticks, latest first.
     kept: [Beat; KEPT],

@@ -57,7 +57,7 @@ impl Sole {
 ///
 /// A path with at most one kink in four frames is reproduced to rounding, from frames at any times. Without the frame d the
 /// path from b to c has no kink.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Track {
     /// Frames, latest first.
     frames: [Sole; FRAMES],

@@ -15,7 +15,7 @@ const MARGIN: f32 = 0.1;
 const APPROACH: f32 = 1.5;
 
 /// Ground around a foot's path, in world space.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Under {
     /// Profile along the path.
     line: Profile,

@@ -205,7 +205,7 @@ pub enum RigError {
     FadeTime(f32),
     /// A foot planter's figure has joints that are no pelvis and legs of the rig's skeleton.
     #[error("the foot planter's figure does not fit the rig's skeleton: {0}")]
-    Figure(#[from] FigureError),
+    Figure(Box<FigureError>),
     /// The frame has a ground, but the rig has no foot planter.
     #[error("the frame has a ground, but the rig has no foot planter to plant with")]
     NoPlanter,

@@ -125,7 +125,7 @@ impl Rig {
         if joint >= joints {
             return Err(FootPlanterError::Figure { joint, joints }.into());
         }
-        figure.check_joints(&self.skeleton)?;
+        figure.check_joints(&self.skeleton).map_err(|error| RigError::Figure(Box::new(error)))?;
         self.moved.extend(figure.joints());
         self.moved.sort_unstable_by_key(|j| j.index());
         self.moved.dedup();

@@ -210,6 +210,17 @@ impl Handle {
         matches!(self.method, Method::Twist)
     }
 
+    /// Whether it turns joints, and holds none of them at a position.
+    pub fn turns_only(&self) -> bool {
+        matches!(self.method, Method::LookAt(_) | Method::Aim(..) | Method::Twist)
+    }
+
+    /// Whether the goal gives the local transform of one of its joints. `turned` where the goal has a rotation.
+    pub fn gives(&self, joint: JointId, turned: bool) -> bool {
+        let n = self.joints.iter().position(|&j| j == joint);
+        n.is_some_and(|n| self.inner.contains(&n) || turned && self.tip == Some(n))
+    }
+
     /// Whether its goals compete, so that each has its own influences.
     pub fn is_whole(&self) -> bool {
         matches!(self.method, Method::FullBody(_))

@@ -124,6 +124,7 @@
 pub mod keys;
 
 mod bake;
+mod drag;
 mod error;
 mod foot;
 mod handle;
@@ -139,6 +140,7 @@ mod space;
 mod spec;
 
 pub use bake::{Baked, MissedGoal, RigBakeError};
+pub use drag::{RigDrag, RigDragError, RigGrab};
 pub use error::{HandleFault, RigError};
 pub use humanoid::{HumanoidSpec, Limbs};
 pub use matching::RigMatch;

@@ -1,6 +1,6 @@
 //! Applies rigs to real clips, and judges the poses in f64.
 //!
-//!     cargo run --release -p rig [-- knight|switches]
+//!     cargo run --release -p rig [-- knight|switches|frame]
 //!
 //! Exit code 1 if a bound is missed.
 
@@ -16,6 +16,7 @@ mod knight;
 mod maths;
 mod oracle;
 mod orders;
+mod planted;
 #[allow(dead_code)]
 #[path = "../../plant/src/scene.rs"]
 mod scene;
@@ -52,10 +53,13 @@ fn run() -> Result<bool, String> {
         return Err(format!("no {} (SINEW_DATA names the folder with gltf/)", path.display()));
     }
     let met = match std::env::args().nth(1).as_deref() {
-        None => knight(&path)? & switches::table(&data)?,
+        None => knight(&path)? & switches::table(&data)? & planted::table(&path)?,
         Some("knight") => knight(&path)?,
         Some("switches") => switches::table(&data)?,
-        Some(other) => return Err(format!("there is no table `{other}`; there is `knight` or `switches`")),
+        Some("frame") => planted::table(&path)?,
+        Some(other) => {
+            return Err(format!("there is no table `{other}`; there is `knight`, `switches` or `frame`"));
+        }
     };
     println!("\n{}", if met { "all within bounds" } else { "past a bound" });
     Ok(met)

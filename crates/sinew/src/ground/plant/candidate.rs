@@ -117,6 +117,13 @@ pub struct Landing {
 }
 
 impl Landing {
+    /// Copies another one.
+    pub fn copy_from(&mut self, other: &Self) {
+        let Self { profile, sole, middle } = other;
+        self.profile.copy_from(profile);
+        (self.sole, self.middle) = (*sole, *middle);
+    }
+
     /// Distances behind and ahead of the heel that a profile must cover for every position within the largest shift, in
     /// metres.
     pub fn range(sole: &Stance, settings: &PlantOptions) -> [f32; 2] {

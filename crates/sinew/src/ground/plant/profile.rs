@@ -31,7 +31,7 @@ struct Point {
 
 /// Heights of the ground along a horizontal line, linear between its points. One pass of casts answers all queries. Edges
 /// are found by bisection, so that results hardly depend on the start of the line.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Profile {
     points: [Point; POINTS],
     count: usize,
@@ -42,6 +42,12 @@ pub struct Profile {
 impl Default for Profile {
     fn default() -> Self {
         Self { points: [Point::default(); POINTS], count: 0, origin: Vec3::ZERO, along: Vec3::Z }
+    }
+}
+
+impl PartialEq for Profile {
+    fn eq(&self, other: &Self) -> bool {
+        (self.origin, self.along) == (other.origin, other.along) && self.points() == other.points()
     }
 }
 
@@ -139,6 +145,13 @@ impl Profile {
             }
         }
         [low, high]
+    }
+
+    /// Copies another profile: of its points those that there are.
+    pub fn copy_from(&mut self, other: &Self) {
+        let Self { points, count, origin, along } = other;
+        self.points[..*count].copy_from_slice(&points[..*count]);
+        (self.count, self.origin, self.along) = (*count, *origin, *along);
     }
 
     fn points(&self) -> &[Point] {

@@ -148,6 +148,23 @@ pub struct Foot {
 }
 
 impl Foot {
+    /// Copies another foot, of its profiles what they hold: a third of its bytes less than a plain copy.
+    pub fn copy_from(&mut self, other: &Self) {
+        let Self { track, ticks, under, phase, stood, heel, ball, landing, choice, course, rest, .. } = other;
+        let Self { level, level_goal, tilt, tilt_goal, presence, presence_goal, clear, clear_goal, .. } =
+            other;
+        (self.track, self.ticks, self.phase, self.stood) = (*track, *ticks, *phase, *stood);
+        self.under.copy_from(under);
+        match (&mut self.landing, landing) {
+            (Some(own), Some(other)) => own.copy_from(other),
+            (own, other) => *own = *other,
+        }
+        (self.heel, self.ball, self.choice, self.course, self.rest) = (*heel, *ball, *choice, *course, *rest);
+        (self.level, self.level_goal, self.tilt, self.tilt_goal) = (*level, *level_goal, *tilt, *tilt_goal);
+        (self.presence, self.presence_goal) = (*presence, *presence_goal);
+        (self.clear, self.clear_goal) = (*clear, *clear_goal);
+    }
+
     /// Resets the foot to ground at the height `level`.
     pub fn start(&mut self, level: f32) {
         *self = Self { level: Spring { value: Vec3::Y * level, rate: Vec3::ZERO }, ..Self::default() };

@@ -1,6 +1,6 @@
 //! Comparison of the states of a foot planter, and copies that reuse memory.
 
-use super::{FootPlanterState, clock::Known};
+use super::{FootPlanterState, LegState, clock::Known};
 
 impl PartialEq for FootPlanterState {
     /// Compares what counts as input, not scratch.
@@ -48,7 +48,14 @@ impl FootPlanterState {
             frame,
             position,
         } = other;
-        self.legs.clone_from(legs);
+        // States of one planter have as many legs.
+        if self.legs.len() != legs.len() {
+            self.legs.clone_from(legs);
+        }
+        for (own, LegState { joint, foot, given, hinge, room }) in self.legs.iter_mut().zip(legs) {
+            own.foot.copy_from(foot);
+            (own.joint, own.given, own.hinge, own.room) = (*joint, *given, *hinge, *room);
+        }
         self.known.copy_from(known);
         (self.ahead, self.level, self.level_goal) = (*ahead, *level, *level_goal);
         (self.base, self.body_below, self.rise, self.body) = (*base, *body_below, *rise, *body);
@@ -71,8 +78,14 @@ impl PartialEq for Known {
 
 impl Known {
     fn copy_from(&mut self, other: &Self) {
-        self.count = other.count;
-        self.bodies = other.bodies;
-        self.legs.clone_from(&other.legs);
+        let Self { legs, bodies, count } = other;
+        self.count = *count;
+        self.bodies[..*count].copy_from_slice(&bodies[..*count]);
+        if self.legs.len() != legs.len() {
+            self.legs.clone_from(legs);
+        }
+        for (own, other) in self.legs.iter_mut().zip(legs) {
+            own[..*count].copy_from_slice(&other[..*count]);
+        }
     }
 }

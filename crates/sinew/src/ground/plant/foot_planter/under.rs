@@ -36,6 +36,13 @@ impl Default for Under {
 }
 
 impl Under {
+    /// Copies another one.
+    pub fn copy_from(&mut self, other: &Self) {
+        let Self { line, ends, sole, normal, body } = other;
+        self.line.copy_from(line);
+        (self.ends, self.sole, self.normal, self.body) = (*ends, *sole, *normal, *body);
+    }
+
     /// Whether there is any ground.
     pub fn found(&self) -> bool {
         self.line.found_within(self.ends) || self.sole.iter().any(Option::is_some)

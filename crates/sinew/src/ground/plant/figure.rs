@@ -29,13 +29,16 @@ pub struct Leg {
     pub sole_height: f32,
     /// Turn of a planted foot about the vertical in radians, counter-clockwise seen from above. 0 by default.
     pub yaw: f32,
+    /// Whether a planted sole lies along the ground; `true` by default. Without, it stays level, on the highest ground under its
+    /// heel, ball and toe tip.
+    pub follows_slope: bool,
     /// Influence of planting on the leg, from 0 (the animation) to 1 (the default). Pelvis and trunk follow the leg with the
     /// largest one.
     pub influence: f32,
 }
 
 impl Leg {
-    /// Makes a leg with a sole height and yaw of 0 and an influence of 1.
+    /// Makes a leg with a sole height and yaw of 0, whose sole lies along the ground, and with an influence of 1.
     pub const fn new(
         thigh: JointId,
         shin: JointId,
@@ -43,7 +46,8 @@ impl Leg {
         toes: Option<JointId>,
         sole: Sole,
     ) -> Self {
-        Self { thigh, shin, foot, toes, sole, sole_height: 0.0, yaw: 0.0, influence: 1.0 }
+        let (sole_height, yaw, follows_slope, influence) = (0.0, 0.0, true, 1.0);
+        Self { thigh, shin, foot, toes, sole, sole_height, yaw, follows_slope, influence }
     }
 
     /// The limb from hip to ankle, below the pelvis.

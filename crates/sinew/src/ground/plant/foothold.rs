@@ -67,6 +67,18 @@ impl Foothold {
         Vec3::new(d.x, 0.0, d.z).normalize_or(Vec3::Z)
     }
 
+    /// The same position with a level sole, on the highest ground under heel, ball and toe tip. The higher end of the sole keeps its
+    /// place. `tip` is the distance from ball to toe tip in metres.
+    pub(super) fn level(&self, tip: f32) -> Self {
+        let line = self.ball - self.heel;
+        let (length, along) = (line.length(), self.direction());
+        let pitch = math::atan2(line.y, line.with_y(0.0).length()) + self.toes;
+        let y = self.heel.y.max(self.ball.y).max(self.ball.y + tip * math::sin(pitch));
+        let heel = if self.heel.y > self.ball.y { self.heel } else { self.ball - along * length };
+        let heel = heel.with_y(y);
+        Self { heel, ball: heel + along * length, roll: 0.0, toes: 0.0, ..*self }
+    }
+
     /// Rotation in model space that tilts a level foot of the same heading onto the ground: roll, then pitch.
     pub fn tilt(&self) -> Quat {
         let along = (self.ball - self.heel).normalize_or(Vec3::Z);

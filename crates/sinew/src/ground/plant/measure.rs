@@ -195,7 +195,7 @@ impl Plan {
     }
 
     /// Splits a contact into the parts in which its point is held, and not. `sole` is the height of the point on its foothold,
-    /// used where casts find no ground.
+    /// used for level soles, and where casts find no ground.
     fn parts(
         &self,
         figure: &Figure,
@@ -214,8 +214,10 @@ impl Plan {
         let places: Vec<Vec3> = samples.iter().map(point).collect();
         let over = |(k, sample): (usize, &FootSample)| {
             let base = search.base_near(self.base[(first + k) * self.per_key], sample.ankle.y);
-            let ground = search.height(places[k], base);
-            places[k].y - ground.map_or(sole, |(y, _)| y + figure.legs[leg].sole_height)
+            let leg = &figure.legs[leg];
+            // A level sole stands above the ground under its lower points.
+            let ground = if leg.follows_slope { search.height(places[k], base) } else { None };
+            places[k].y - ground.map_or(sole, |(y, _)| y + leg.sole_height)
         };
         let over: Vec<f32> = samples.iter().enumerate().map(over).collect();
         let give = GIVE * search.scale;

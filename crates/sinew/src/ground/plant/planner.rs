@@ -118,6 +118,9 @@ impl<'a> Planner<'a> {
                 let tip = curve.samples.first().map_or(0.0, |s| (s.tip - s.ball).length());
                 let found = self.search.find(heel, ball, length, tip, self.base_at(middle));
                 let foothold = found.map(|mut f| {
+                    if !leg.follows_slope {
+                        f = self.search.level(&f, tip, self.base_at(middle));
+                    }
                     f.heel.y += leg.sole_height;
                     f.ball.y += leg.sole_height;
                     f

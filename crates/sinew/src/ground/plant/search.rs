@@ -111,6 +111,19 @@ impl FootholdSearch<'_> {
         (landing, found)
     }
 
+    /// Returns the foothold with a level sole, with heights re-cast at heel, ball and toe tip.
+    pub(super) fn level(&self, foothold: &Foothold, tip: f32, base: f32) -> Foothold {
+        let flat = foothold.level(tip);
+        let line = flat.ball - flat.heel;
+        let ahead = flat.ball + line.normalize_or_zero() * tip;
+        let points = [flat.heel, flat.ball, ahead];
+        let highest = points.iter().filter_map(|p| Some(self.height(*p, base)?.0)).reduce(f32::max);
+        // A larger difference means the other side of an edge.
+        let near = |y: &f32| (y - flat.ball.y).abs() <= GIVE * line.length();
+        let y = highest.filter(near).unwrap_or(flat.ball.y);
+        Foothold { heel: flat.heel.with_y(y), ball: flat.ball.with_y(y), ..flat }
+    }
+
     /// Returns the foothold with heights re-cast at heel and ball. A profile is linear between its casts, the ground is not.
     pub(super) fn settled(&self, foothold: &Foothold, lies: Lies, length: f32, base: f32) -> Foothold {
         let recast = || {

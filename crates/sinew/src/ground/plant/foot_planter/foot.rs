@@ -658,6 +658,7 @@ mod tests {
             scale: 1.0,
             yaw: 0.0,
             sole_height: 0.0,
+            follows_slope: true,
             heel_floor: 0.0,
             ball_floor: 0.0,
             slope: 0.7,

@@ -21,6 +21,8 @@ pub struct Measures {
     pub heel_floor: f32,
     /// Height of the standing ball above the animation's floor.
     pub ball_floor: f32,
+    /// Whether the foot lies along the ground.
+    pub follows_slope: bool,
     /// Steepest slope that the foot lies along, in radians.
     pub slope: f32,
     /// Clearance of a swinging foot.

@@ -319,6 +319,7 @@ impl FootPlanter {
             scale,
             yaw: figure.legs[leg].yaw,
             sole_height: figure.legs[leg].sole_height * size,
+            follows_slope: figure.legs[leg].follows_slope,
             heel_floor: (floor.heel - lowest) * size,
             ball_floor: (floor.ball - lowest) * size,
             slope: settings.max_slope,

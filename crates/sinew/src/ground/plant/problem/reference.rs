@@ -147,8 +147,8 @@ fn place(
     let own: Vec<Vec3> = samples(contact, analysis.step, curve.samples.len())
         .map(|i| if point == 0 { curve.samples[i].heel_at() } else { curve.samples[i].ball_at() })
         .collect();
-    // A foot that is turned by the caller stands where the turn puts it.
-    let Some(own) = median(&own).filter(|_| leg.yaw == 0.0) else { return by_foothold };
+    // A foot that is turned by the caller stands where the turn puts it, and a level one at the height of its foothold.
+    let Some(own) = median(&own).filter(|_| leg.yaw == 0.0 && leg.follows_slope) else { return by_foothold };
     let (heel, ball, length) = stance.place(curve, analysis.step, 0.0);
     // From the stance's own point, as the foothold's are a sole's length apart on a slope too.
     let off = (own - if point == 0 { heel } else { ball }).with_y(0.0);

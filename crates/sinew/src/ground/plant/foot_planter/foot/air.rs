@@ -137,6 +137,9 @@ impl Foot {
 
     /// Rotation vector that tilts a foot near the ground along it.
     fn lie(&self, m: &Measures) -> Vec3 {
+        if !m.follows_slope {
+            return Vec3::ZERO;
+        }
         let (heel, ball) = m.heights(&self.now(m).sole);
         let s = (1.0 - heel.min(ball) / (LIES * m.leg)).clamp(0.0, 1.0);
         let vector = math::rotation_vector(math::shortest_arc(Vec3::Y, self.under.normal, Vec3::X));

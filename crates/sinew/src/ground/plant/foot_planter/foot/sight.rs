@@ -100,13 +100,17 @@ impl Foot {
         if choice.searched {
             let raise = Vec3::Y * m.sole_height;
             let low = Foothold { heel: foothold.heel - raise, ball: foothold.ball - raise, ..foothold };
-            choice.found = Ok(raised(search.settled(&low, choice.lies, length, base), m));
+            choice.found = Ok(match m.follows_slope {
+                true => raised(search.settled(&low, choice.lies, length, base), sole.tip, m),
+                false => raised(search.level(&low, sole.tip, base), sole.tip, m),
+            });
         } else {
             let sole = Stance { length, ..sole };
             let (_, found) = search.land(choice.heel, choice.ball, sole, 0.0, base);
             // Without a better one, the foothold of the landing stays.
             if let Some(found) = found {
-                choice.found = Ok(raised(search.settled(&found.foothold, found.lies, length, base), m));
+                let found = search.settled(&found.foothold, found.lies, length, base);
+                choice.found = Ok(raised(found, sole.tip, m));
             }
             choice.searched = true;
         }
@@ -139,8 +143,11 @@ impl Foot {
             let foothold = found.foothold;
             // The foot may be a little beside the cast line.
             let by = landing.beside(heel);
-            choice.found =
-                Ok(raised(Foothold { heel: foothold.heel + by, ball: foothold.ball + by, ..foothold }, m));
+            choice.found = Ok(raised(
+                Foothold { heel: foothold.heel + by, ball: foothold.ball + by, ..foothold },
+                sole.tip,
+                m,
+            ));
             choice.lies = found.lies;
             return choice;
         }
@@ -160,7 +167,7 @@ impl Foot {
                 support: 1.0,
                 heel_supported: true,
             };
-            choice.found = Ok(raised(foothold, m));
+            choice.found = Ok(raised(foothold, sole.tip, m));
         }
         choice
     }
@@ -189,7 +196,9 @@ pub(super) fn sole_of(sole: &Sole, m: &Measures) -> Stance {
     Stance { length, tip: (sole.tip - sole.ball).length(), ankle: [ahead, up], leg: m.leg, scale: m.scale }
 }
 
-fn raised(foothold: Foothold, m: &Measures) -> Foothold {
+/// The foothold as the leg's settings have it. `tip` is the distance from ball to toe tip.
+fn raised(foothold: Foothold, tip: f32, m: &Measures) -> Foothold {
+    let foothold = if m.follows_slope { foothold } else { foothold.level(tip) };
     let up = Vec3::Y * m.sole_height;
     Foothold { heel: foothold.heel + up, ball: foothold.ball + up, ..foothold }
 }

@@ -13,6 +13,8 @@ use sinew::{
 #[derive(Default)]
 pub struct Picture {
     layers: Vec<(DrawList, f32)>,
+    /// Texts, centred below their points.
+    labels: Vec<(Vec3, String)>,
     /// Unit vector from the scene to the viewer, in model space.
     from: Vec3,
 }
@@ -25,7 +27,7 @@ const EDGE: f32 = 26.0;
 impl Picture {
     /// Creates an empty picture, seen from this direction (of any length) with Y up.
     pub fn seen_from(from: Vec3) -> Self {
-        Self { layers: Vec::new(), from: from.normalize() }
+        Self { from: from.normalize(), ..Self::default() }
     }
 
     /// Adds a layer with an opacity from 0 (invisible) to 1.
@@ -47,6 +49,11 @@ impl Picture {
     /// Adds the crosshair of a goal, with this size in metres.
     pub fn goal(&mut self, at: Vec3, size: f32) {
         self.layer(1.0).goal(at, size, None);
+    }
+
+    /// Adds a text below a point.
+    pub fn label(&mut self, at: Vec3, text: impl Into<String>) {
+        self.labels.push((at, text.into()));
     }
 
     /// Writes the SVG to the path in the first argument; does nothing without one.
@@ -134,6 +141,14 @@ impl Picture {
                     writeln!(out, "<path d=\"{d}Z\" fill=\"{ink}\" stroke=\"{ink}\" stroke-width=\"0.6\"/>");
             }
             out.push_str("</g>\n");
+        }
+        for (at, text) in &self.labels {
+            let Vec2 { x, y } = page(at);
+            let _ = writeln!(
+                out,
+                "<text x=\"{x:.1}\" y=\"{:.1}\" font-family=\"sans-serif\" font-size=\"12\" text-anchor=\"middle\" fill=\"#4a5058\">{text}</text>",
+                y + 12.0
+            );
         }
         out.push_str("</svg>\n");
         out

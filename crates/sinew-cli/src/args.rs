@@ -14,7 +14,7 @@ mod values;
 
 use clap::{Parser, Subcommand};
 
-pub use bake::BakeArgs;
+pub use bake::{BakeArgs, BakeTo};
 pub use contacts::ContactSource;
 pub use draw::DrawArgs;
 pub use figure::{BodyArgs, MemoryArgs, UnitArgs, Up};

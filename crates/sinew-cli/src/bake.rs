@@ -9,13 +9,13 @@ use serde_json::json;
 use sinew::{
     JointId, Pose,
     ground::plant::{ClipAnalysis, ClipOptions, Figure, Interval, contact::ContactLimits},
-    motion::Clip,
-    rig::Baked,
+    motion::{Clip, Interpolation, JointTracks, Track},
+    rig::{Baked, Deviation, MissedGoal, Rig, RigGoal, keys::RigKeys},
 };
 use sinew_files::{FileError, Model, Source, read_file, rig};
 
 use crate::{
-    args::BakeArgs,
+    args::{BakeArgs, BakeTo},
     failure::Failure,
     lookup, model,
     outputs::{check_folder, ending, keep_inputs},
@@ -42,8 +42,16 @@ pub fn run(args: &BakeArgs) -> Result<(), Failure> {
     if ending(&args.out) == "bvh" && matches!(model.source, Source::Gltf(_)) {
         return Err(model::not_from_bvh(&args.out));
     }
+    if ending(&args.out) == "bvh" && args.to == BakeTo::Goals {
+        return Err(Failure::Usage(format!("{}: a BVH has no goals; write .glb or .gltf", args.out.display())));
+    }
     check_folder(&args.out)?;
-    let clip = lookup::clip_or_only(&model, args.clip.as_deref(), "bake")?;
+    let of_model = |failure| named(&args.model, failure);
+    let still = still(&model, args.clip.as_deref())?;
+    let clip = match &still {
+        Some(clip) => clip,
+        None => lookup::clip_or_only(&model, args.clip.as_deref(), "bake").map_err(of_model)?,
+    };
     let bind = model.bind_pose();
     let body = model::body(&model, &bind, &args.body)?;
     let text = String::from_utf8(read_file(&args.rig)?).map_err(|error| FileError::Line {
@@ -56,59 +64,124 @@ pub fn run(args: &BakeArgs) -> Result<(), Failure> {
     let rest = Pose::rest(&model.skeleton);
     let figure = match level.is_some() || args.foot_tolerance.is_some() {
         true => {
-            let by_hand = |e| Failure::Work(format!("{e}; {}", model::feet_by_hand(&model, &bind)));
+            let by_hand = |e| of_model(Failure::Work(format!("{e}; {}", model::feet_by_hand(&model, &bind))));
             let body = body.map_err(by_hand)?;
-            Some(Figure::of_body(&bind, &body, &model.skin_points(&bind)).map_err(Failure::work)?)
+            let skin = model.skin_points(&bind);
+            Some(Figure::of_body(&bind, &body, &skin).map_err(|e| of_model(Failure::work(e)))?)
         }
         false => None,
     };
-    // Feet are planted first: the handles then get a clip whose feet stand.
+    // Keys of goals are played first. Then feet are planted: the handles get a clip whose feet stand.
+    let mut keys = keys_of(&model, clip, &rig)?;
+    let name = clip.name().strip_suffix(GOALS).filter(|_| keys.is_some()).unwrap_or(clip.name());
+    let play = |clip: &Clip, keys: Option<&RigKeys>| {
+        let goals = |time, _: &Pose, goals: &mut [RigGoal]| {
+            // Frames have finite times.
+            keys.into_iter().for_each(|keys| drop(keys.sample(time, goals)));
+        };
+        rig.bake(&rest, clip, goals).map_err(|e| of_model(Failure::work(e)))
+    };
+    let called = |name: &str, clip: &Clip| {
+        let tracks = clip.tracks().iter().filter(|t| !is_of_keys(&model, t.joint)).cloned().collect();
+        Clip::new(name, &model.skeleton, tracks).map_err(|e| of_model(Failure::work(e)))
+    };
     let planted = match (&level, &figure) {
-        (Some(level), Some(figure)) => Some(plant(level, figure, &rest, clip, args)?),
+        (Some(level), Some(figure)) => {
+            let played = keys.take().map(|keys| called(name, &play(clip, Some(&keys))?.clip)).transpose()?;
+            Some(plant(level, figure, &rest, played.as_ref().unwrap_or(clip), args).map_err(of_model)?)
+        }
         _ => None,
     };
     let source = match &planted {
-        Some(done) => {
-            let tracks = done.planting.planted.clip.tracks().to_vec();
-            &Clip::new(clip.name(), &model.skeleton, tracks).map_err(Failure::work)?
-        }
+        Some(done) => &called(name, &done.planting.planted.clip)?,
         None => clip,
     };
-    let Baked { clip: baked, missed, .. } = rig.bake(&rest, source, |_, _, _| ()).map_err(Failure::work)?;
+    let made = match args.to {
+        BakeTo::Joints => {
+            let Baked { clip, missed, .. } = play(source, keys.as_ref())?;
+            let clip = called(&free(&model, name, "baked"), &clip)?;
+            Made { keys: None, clip: Some(clip), missed }
+        }
+        BakeTo::Goals => {
+            let goals = |time, _: &Pose, goals: &mut [RigGoal]| {
+                keys.iter().for_each(|keys| drop(keys.sample(time, goals)));
+            };
+            let baked = rig.bake_goals(&rest, source, goals).map_err(|e| of_model(Failure::work(e)))?;
+            let clip = baked.clip.map(|clip| called(clip.name(), &clip)).transpose()?;
+            Made { keys: Some((baked.keys, baked.deviations)), clip, missed: baked.missed }
+        }
+    };
     let reduced = args.tolerance.map(|tolerance| {
+        let shown = match (&made.keys, &made.clip) {
+            (None, Some(clip)) => clip,
+            _ => &play(source, keys.as_ref())?.clip,
+        };
         let feet = figure.as_ref().zip(args.foot_tolerance);
-        let contacts = feet.map_or(Ok(Vec::new()), |(figure, _)| contacts(figure, &rest, &baked))?;
+        let contacts = feet.map_or(Ok(Vec::new()), |(figure, _)| contacts(figure, &rest, shown));
+        let contacts = contacts.map_err(of_model)?;
         let within = |joint: JointId, time: f32| {
             let stands = |(foot, times): &(JointId, Vec<Interval>)| {
                 model.skeleton.is_below(joint, *foot) && times.iter().any(|i| i.contains(time))
             };
             feet.filter(|_| contacts.iter().any(stands)).map_or(tolerance, |(_, tight)| tight.min(tolerance))
         };
-        baked.reduced(&rest, within).map_err(Failure::work)
+        let clip = made.clip.as_ref().map(|clip| clip.reduced(&rest, within)).transpose();
+        let clip = clip.map_err(|e| of_model(Failure::work(e)))?;
+        Ok::<_, Failure>(Made { keys: made.keys.clone(), clip, missed: Vec::new() })
     });
     let reduced = reduced.transpose()?;
-    let done = reduced.as_ref().unwrap_or(&baked);
-    write(&model, clip, done, planted.as_ref(), args)?;
+    let done = reduced.as_ref().unwrap_or(&made);
+    let name = match args.to {
+        BakeTo::Joints => done.clip.as_ref().map_or("", Clip::name).to_owned(),
+        BakeTo::Goals => free(&model, name, "goals"),
+    };
+    write(&model, (clip, still.is_some()), (&rig, &name), done, planted.as_ref(), args)?;
     if !args.quiet {
-        let (all, left) = (moving_keys(&baked), moving_keys(done));
-        let keys = if reduced.is_some() { format!("{left} of {all} keys") } else { format!("{all} keys") };
+        let (all, left) = (made.moving_keys(), done.moving_keys());
+        let count = if reduced.is_some() { format!("{left} of {all} keys") } else { format!("{all} keys") };
         let handles = rig.len();
         let on = level.map_or(String::new(), |level| format!(", planted on {level},"));
         writeln!(
             io::stdout(),
-            "{}: `{}`{on} through {handles} handle{} to `{}`, {:.2} s, {keys}",
+            "{}: `{}`{on} through {handles} handle{} to `{}`, {:.2} s, {count}",
             args.out.display(),
             lookup::shown(clip.name()),
             if handles == 1 { "" } else { "s" },
-            lookup::shown(done.name()),
-            done.duration(),
+            lookup::shown(&name),
+            clip.duration(),
         )?;
-        for miss in &missed {
-            let name = rig.names().nth(miss.handle).unwrap_or_default();
+        made.tell(&rig)?;
+    }
+    Ok(())
+}
+
+/// The end of the name of a clip that was baked to goals.
+const GOALS: &str = " (goals)";
+
+/// A baked clip.
+struct Made {
+    /// Keys of goals, and what they do not show of each handle.
+    keys: Option<(RigKeys, Vec<Deviation>)>,
+    clip: Option<Clip>,
+    missed: Vec<MissedGoal>,
+}
+
+impl Made {
+    /// Number of keys of what moves; one with tangents counts three.
+    fn moving_keys(&self) -> usize {
+        let tracks = self.keys.iter().flat_map(|(keys, _)| keys.tracks());
+        let goals: usize = tracks.map(|t| if t.keys().len() > 1 { t.keys().len() } else { 0 }).sum();
+        goals + self.clip.as_ref().map_or(0, moving_keys)
+    }
+
+    /// Prints the goals that are missed, and what goals do not show.
+    fn tell(&self, rig: &Rig) -> io::Result<()> {
+        let name = |handle: usize| lookup::shown(rig.names().nth(handle).unwrap_or_default());
+        for miss in &self.missed {
             writeln!(
                 io::stdout(),
                 "  `{}` misses its goal in {} frame{} from {:.2} s on, by up to {:.3} m and {:.1} degrees",
-                lookup::shown(name),
+                name(miss.handle),
                 miss.frames,
                 if miss.frames == 1 { "" } else { "s" },
                 miss.time,
@@ -116,8 +189,66 @@ pub fn run(args: &BakeArgs) -> Result<(), Failure> {
                 miss.rotation_residual.to_degrees(),
             )?;
         }
+        for (handle, off) in self.keys.iter().flat_map(|(_, off)| off).enumerate() {
+            if off.turn > SHOWN {
+                writeln!(
+                    io::stdout(),
+                    "  the goals of `{}` do not show all of the motion: its joints are up to {:.1} degrees and {:.3} m off, \
+                     at {:.2} s",
+                    name(handle),
+                    off.turn.to_degrees(),
+                    off.distance,
+                    off.time,
+                )?;
+            }
+        }
+        Ok(())
     }
-    Ok(())
+}
+
+/// Largest deviation of joints in radians that is not told, as it is not seen: 0.1 degrees, 0.4 mm on a lower leg.
+const SHOWN: f32 = 1.75e-3;
+
+/// The failure with the file that it is about, unless it names one.
+fn named(path: &Path, failure: Failure) -> Failure {
+    match failure {
+        Failure::Work(what) => Failure::Work(format!("{}: {what}", path.display())),
+        other => other,
+    }
+}
+
+/// A still clip of the rest pose, for a model without clips.
+fn still(model: &Model, wanted: Option<&str>) -> Result<Option<Clip>, Failure> {
+    if !model.clips.is_empty() || !model.problems.is_empty() || wanted.is_some_and(|name| name != "rest") {
+        return Ok(None);
+    }
+    let Some(root) = model.skeleton.joint_at(0) else { return Ok(None) };
+    let at = model.skeleton.rest(root).translation;
+    let track = Track::new(vec![0.0, 1.0], vec![at; 2], Interpolation::Linear).map_err(Failure::work)?;
+    let tracks = vec![JointTracks { translation: Some(track), ..JointTracks::new(root) }];
+    Ok(Some(Clip::new("rest", &model.skeleton, tracks).map_err(Failure::work)?))
+}
+
+/// The keys of the rig's goals that a clip of the model has.
+fn keys_of(model: &Model, clip: &Clip, rig: &Rig) -> Result<Option<RigKeys>, Failure> {
+    let Source::Gltf(document) = &model.source else { return Ok(None) };
+    let index = model.clips.iter().position(|other| std::ptr::eq(other, clip));
+    let Some(animation) = index.and_then(|index| document.animation(index)) else { return Ok(None) };
+    Ok(document.goal_keys(animation, &model.skeleton, rig)?)
+}
+
+/// Whether a joint is a node of a rig's keys.
+fn is_of_keys(model: &Model, joint: JointId) -> bool {
+    matches!(&model.source, Source::Gltf(document) if document.is_of_keys(joint))
+}
+
+/// A name for a clip that no clip of the model has: `NAME (baked)`, `NAME (baked 2)` and so on.
+fn free(model: &Model, name: &str, what: &str) -> String {
+    let taken = |text: &String| {
+        model.clips.iter().any(|c| c.name() == text) || model.problems.iter().any(|p| p.clip == *text)
+    };
+    let of = |n: usize| if n == 1 { format!("{name} ({what})") } else { format!("{name} ({what} {n})") };
+    (1..).map(of).find(|text| !taken(text)).unwrap_or_else(|| of(1))
 }
 
 /// Plants the clip's feet on a ground.
@@ -159,21 +290,34 @@ fn moving_keys(clip: &Clip) -> usize {
 
 fn write(
     model: &Model,
-    clip: &Clip,
-    baked: &Clip,
+    (source, still): (&Clip, bool),
+    (rig, name): (&Rig, &str),
+    made: &Made,
     planted: Option<&Done>,
     args: &BakeArgs,
 ) -> Result<(), Failure> {
     let out: &Path = &args.out;
-    let mut document = match &model.source {
-        Source::Gltf(document) => document.clone(),
-        Source::Bvh(bvh) if ending(out) == "bvh" => {
-            return Ok(bvh.write(out, &model.skeleton, baked, None)?);
+    let mut document = match (&model.source, &made.clip) {
+        (Source::Gltf(document), _) => document.clone(),
+        (Source::Bvh(bvh), Some(clip)) if ending(out) == "bvh" => {
+            return Ok(bvh.write(out, &model.skeleton, clip, None)?);
         }
-        Source::Bvh(_) => model::document(model)?,
+        (Source::Bvh(_), _) => model::document(model)?,
     };
-    let note = planted.map_or_else(|| json!({ "source": clip.name() }), |done| report::note(done, clip));
-    document.add_animation(baked, Some(json!({ "sinew": note })))?;
+    let note = planted.map_or_else(|| json!({ "source": source.name() }), |done| report::note(done, source));
+    let extras = Some(json!({ "sinew": note }));
+    if still {
+        document.add_animation(source, None)?;
+    }
+    match (&made.keys, &made.clip) {
+        (Some((keys, _)), clip) => {
+            document.add_keyed_clip(name, rig, keys, clip.as_ref(), extras)?;
+        }
+        (None, Some(clip)) => {
+            document.add_animation(clip, extras)?;
+        }
+        (None, None) => {}
+    }
     if let Some(done) = planted {
         document.add_mesh_node("ground", done.ground.mesh(), GROUND_COLOR)?;
     }

@@ -70,23 +70,23 @@ impl Span {
 }
 
 impl Note {
-    /// The planted clip of a scene, the clip that it was made from, and the note.
+    /// The planted clip of a scene, or what a rig made of it, the clip that it was made from, and the note.
     pub fn find(scene: &Scene) -> Result<(Clip, Clip, Self), String> {
-        let ending = "(planted)";
+        let endings = ["(planted)", "(baked)"];
         let (at, planted) = scene
             .clips
             .iter()
             .enumerate()
             .rev()
-            .find(|(_, c)| c.name.ends_with(ending))
-            .ok_or("no animation whose name ends in \"(planted)\"")?;
+            .find(|(_, c)| endings.iter().any(|ending| c.name.ends_with(ending)))
+            .ok_or("no animation whose name ends in \"(planted)\" or \"(baked)\"")?;
         let extras = planted
             .extras
             .as_ref()
             .and_then(|e| e.get("sinew"))
             .ok_or("the planted animation has no extras.sinew")?;
         let note: Self = serde_json::from_value(extras.clone()).map_err(|e| format!("extras.sinew: {e}"))?;
-        let stem = planted.name.trim_end_matches(ending).trim_end();
+        let stem = endings.iter().fold(planted.name.as_str(), |name, ending| name.trim_end_matches(ending)).trim_end();
         let by_name = |name: &str| scene.clips.iter().find(|c| c.name == name);
         // A clip without a name is known by being the only other one.
         let only = || (scene.clips.len() == 2).then(|| &scene.clips[1 - at]);

@@ -2,12 +2,22 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 
 use super::{
     BodyArgs, GroundArgs, UnitArgs,
     values::{at_least_zero, model_out},
 };
+
+/// What a clip is baked to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BakeTo {
+    /// Tracks of joints, as `NAME (baked)`
+    Joints,
+    /// Keys of the rig's goals, as `NAME (goals)`: nodes that the animation moves, and the tracks of the joints that goals do
+    /// not show
+    Goals,
+}
 
 /// Arguments of `sinew bake`.
 #[derive(Clone, Debug, Args)]
@@ -19,12 +29,17 @@ pub struct BakeArgs {
     /// The rig file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub rig: PathBuf,
-    /// The clip to bake [default: the file's only clip]
+    /// The clip to bake [default: the file's only clip; of a model without clips, its rest pose, as a still clip `rest` of 1 s]
+    ///
+    /// A clip that has keys of the rig's goals, such as one baked with --to goals, is played by these keys.
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub clip: Option<String>,
     /// The model to write: .glb, .gltf, .vrm or .bvh
     #[arg(short, long, value_name = "FILE", value_parser = model_out(), value_hint = ValueHint::FilePath)]
     pub out: PathBuf,
+    /// Bake to the tracks of joints, or to keys of the rig's goals
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "joints")]
+    pub to: BakeTo,
     /// Print errors only
     #[arg(short, long)]
     pub quiet: bool,
@@ -55,6 +70,10 @@ Examples:
       The clip through the rig's handles, as `Walking_A (baked)` beside it.
   sinew bake knight.glb --rig knight.toml --clip Walking_A --ground rough -o rough.glb
       The feet are planted on rough ground first; then the handles hold hands, head and body.
+  sinew bake knight.glb --rig knight.toml --clip Walking_A --to goals -o goals.glb
+      The same motion as keys of hands, feet, elbows, knees and hips, as `Walking_A (goals)`.
+  sinew bake goals.glb --rig knight.toml --clip \"Walking_A (goals)\" -o back.glb
+      Those keys, edited perhaps, back to the tracks of joints.
   sinew bake walk.bvh --scale 0.056444 --rig hands.toml --tolerance 0.005 --foot-tolerance 0.001 -o walk.glb
       Keys are left out where no joint moves by 5 mm for it, and no standing foot by 1 mm.
 

@@ -34,25 +34,28 @@ impl From<FileError> for Fault {
     }
 }
 
-/// Reads all animations. Those that cannot be played become problems.
+/// Reads all animations: the clips, their indices among the animations, and those that cannot be played, as problems.
 pub(super) fn read(
     document: &Document,
     skeleton: &Skeleton,
     budget: &Budget,
-) -> Result<(Vec<Clip>, Vec<ClipProblem>), FileError> {
-    let (mut clips, mut problems) = (Vec::new(), Vec::new());
+) -> Result<(Vec<Clip>, Vec<usize>, Vec<ClipProblem>), FileError> {
+    let (mut clips, mut indices, mut problems) = (Vec::new(), Vec::new(), Vec::new());
     for (i, animation) in document.root().list("animations")?.iter().enumerate() {
         let name = match animation.maybe_text("name") {
             None | Some("") => format!("animation{i}"),
             Some(name) => name.to_owned(),
         };
         match read_one(document, skeleton, animation, &name, budget) {
-            Ok(clip) => clips.push(clip),
+            Ok(clip) => {
+                clips.push(clip);
+                indices.push(i);
+            }
             Err(Fault::File(error)) => return Err(error),
             Err(Fault::Clip { at, what }) => problems.push(ClipProblem { clip: name, at, what }),
         }
     }
-    Ok((clips, problems))
+    Ok((clips, indices, problems))
 }
 
 fn read_one(

@@ -29,6 +29,8 @@ pub struct Document {
     /// Chunks of a GLB that are neither JSON nor the buffer, each with its type.
     pub(super) chunks: Vec<(u32, Vec<u8>)>,
     pub(super) tree: Tree,
+    /// Index in `animations` of each clip of the model that was read from it.
+    pub(super) clips: Vec<usize>,
     /// Memory budget after the JSON and the buffers.
     pub(super) budget: Budget,
 }
@@ -103,7 +105,7 @@ impl Document {
         required::check(&root)?;
         let buffers = buffer::load(&root, bin, folder.as_ref(), &budget)?;
         let tree = Tree::read(&root, &budget)?;
-        Ok(Self { folder, json, buffers, chunks, tree, budget, path })
+        Ok(Self { folder, json, buffers, chunks, tree, clips: Vec::new(), budget, path })
     }
 
     /// The JSON, with all changes so far.
@@ -119,6 +121,12 @@ impl Document {
     /// Index in `nodes` of a joint of the model that was read from this document; `None` for a joint that it does not have.
     pub fn node(&self, joint: JointId) -> Option<usize> {
         self.tree.nodes.get(joint.index()).copied()
+    }
+
+    /// Index in `animations` of a clip of the model that was read from this document, by its index there; `None` for a clip that the
+    /// model does not have.
+    pub fn animation(&self, clip: usize) -> Option<usize> {
+        self.clips.get(clip).copied()
     }
 
     /// Index of a node's joint in the skeleton; `None` if the node is not in the default scene.

@@ -30,6 +30,18 @@ impl Document {
     /// # Errors
     /// A clip that moves a joint that the document does not have, and a document whose lists are no arrays.
     pub fn add_animation(&mut self, clip: &Clip, extras: Option<Value>) -> Result<usize, FileError> {
+        let (mut bytes, mut channels) = (Packer::default(), Vec::new());
+        self.clip_channels(clip, &mut bytes, &mut channels)?;
+        self.push_animation(clip.name(), bytes, channels, extras)
+    }
+
+    /// Packs the tracks of a clip.
+    pub(super) fn clip_channels(
+        &mut self,
+        clip: &Clip,
+        bytes: &mut Packer,
+        channels: &mut Vec<(usize, &'static str, Value)>,
+    ) -> Result<(), FileError> {
         let at = self.json.get("animations").and_then(Value::as_array).map_or(0, Vec::len);
         let mut joints = Vec::with_capacity(clip.tracks().len());
         for tracks in clip.tracks() {
@@ -48,8 +60,6 @@ impl Document {
         for &(node, _) in &joints {
             self.decompose_matrix(node)?;
         }
-        let mut bytes = Packer::default();
-        let mut channels = Vec::new();
         for (node, tracks) in joints {
             let mut add =
                 |path, sampler: Option<Value>| channels.extend(sampler.map(|sampler| (node, path, sampler)));
@@ -57,7 +67,7 @@ impl Document {
             add("rotation", tracks.rotation.as_ref().map(|t| bytes.rotations(t)));
             add("scale", tracks.scale.as_ref().map(|t| bytes.vectors(t)));
         }
-        self.push_animation(clip.name(), bytes, channels, extras)
+        Ok(())
     }
 
     /// Appends an animation of these channels: node, path and sampler, whose accessors count from 0.

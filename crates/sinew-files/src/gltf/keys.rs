@@ -8,7 +8,7 @@ use sinew::{
     JointId, Skeleton,
     body::{Role, Side},
     math,
-    motion::{Interpolation, Track, TrackValue},
+    motion::{Clip, Interpolation, Track, TrackValue},
     rig::{
         Rig, Space,
         keys::{Key, KeyChannel, KeyEdit, KeyInterpolation, KeyOwner, KeySpace, KeyTrack, KeyValue, RigKeys},
@@ -49,6 +49,22 @@ impl Document {
     /// No keys, keys at times below 0, which glTF does not have ([`RigKeys::retime`] moves them), keys of another rig, a space or an owner that is a joint which the document does not have, and a document whose
     /// lists are no arrays.
     pub fn add_keys(&mut self, name: &str, rig: &Rig, keys: &RigKeys) -> Result<usize, FileError> {
+        self.add_keyed_clip(name, rig, keys, None, None)
+    }
+
+    /// [`add_keys`](Self::add_keys), with the tracks of a clip in the same animation: of the joints that the goals do not show
+    /// ([`BakedGoals`](sinew::rig::BakedGoals)). `extras` becomes the animation's `extras`.
+    ///
+    /// # Errors
+    /// As [`add_keys`](Self::add_keys) and [`add_animation`](Self::add_animation).
+    pub fn add_keyed_clip(
+        &mut self,
+        name: &str,
+        rig: &Rig,
+        keys: &RigKeys,
+        clip: Option<&Clip>,
+        extras: Option<Value>,
+    ) -> Result<usize, FileError> {
         let refuse = |document: &Self, what: String| {
             Err(document.error(format!("animation `{}`", shorten(name)), what))
         };
@@ -69,8 +85,10 @@ impl Document {
                 return refuse(self, what);
             }
         }
-        let mut bytes = Packer::default();
-        let mut channels = Vec::new();
+        let (mut bytes, mut channels) = (Packer::default(), Vec::new());
+        if let Some(clip) = clip {
+            self.clip_channels(clip, &mut bytes, &mut channels)?;
+        }
         for (index, goal) in goals.iter().enumerate() {
             let tracks = keys.tracks_of(KeyOwner::Goal(index));
             // Nodes of goal and pole in each space, with their numbers.
@@ -126,7 +144,7 @@ impl Document {
             let vector = |value| if let KeyValue::Vector(v) = value { v } else { Vec3::ZERO };
             channels.push(self.sample(&mut bytes, node, track, vector)?);
         }
-        self.push_animation(name, bytes, channels, None)
+        self.push_animation(name, bytes, channels, extras)
     }
 
     /// Packs a track. A node without a transform of its own gets that of the first key.
@@ -280,6 +298,37 @@ impl Document {
     /// An animation that is not there, damaged channels, a handle or a space that the rig does not have, and keys that
     /// [`RigKeys::edit`] refuses.
     pub fn keys(&self, animation: usize, skeleton: &Skeleton, rig: &Rig) -> Result<RigKeys, FileError> {
+        self.read_keys(animation, skeleton, rig, true)
+    }
+
+    /// Reads the keys of goals alone, of an animation that plays with a clip: its channels of joints are those of the clip that the
+    /// model has. `None` where it has no key of a goal.
+    ///
+    /// # Errors
+    /// As [`keys`](Self::keys).
+    pub fn goal_keys(
+        &self,
+        animation: usize,
+        skeleton: &Skeleton,
+        rig: &Rig,
+    ) -> Result<Option<RigKeys>, FileError> {
+        let keys = self.read_keys(animation, skeleton, rig, false)?;
+        Ok((!keys.is_empty()).then_some(keys))
+    }
+
+    /// Whether a joint is a node of keys: that of a goal, of a pole, of a number, or the one above them.
+    pub fn is_of_keys(&self, joint: JointId) -> bool {
+        let node = self.node(joint).and_then(|node| self.json.get("nodes")?.get(node));
+        node.and_then(|node| node.get("extras")?.get(OURS)).is_some()
+    }
+
+    fn read_keys(
+        &self,
+        animation: usize,
+        skeleton: &Skeleton,
+        rig: &Rig,
+        of_joints: bool,
+    ) -> Result<RigKeys, FileError> {
         let all = self.root().list("animations")?;
         let Some(animation) = all.get(animation) else {
             let what = format!("there is no animation {animation}: there are {}, from 0", all.len());
@@ -303,6 +352,9 @@ impl Document {
             let index = reference.index()?;
             let about = node.get("extras").and_then(|extras| extras.get(OURS));
             let joint = self.joint_of_node(index).and_then(|place| skeleton.joint_at(place));
+            if about.is_none() && !of_joints {
+                continue;
+            }
             let (owner, part) = match (&about, joint) {
                 (Some(about), _) => self.part_of(about, index, skeleton, &goals, is_turn)?,
                 (None, Some(joint)) if is_turn => (KeyOwner::Joint(joint), KeyChannel::LocalRotation),
@@ -376,14 +428,22 @@ impl Document {
                 KeyChannel::Swivel(self.space_of(&of, above, skeleton)?)
             }
             name => {
-                use KeyChannel::{Bank, Pivot, PoleSpace, PositionInfluence, Roll, RotationInfluence, Space};
-                let all = [Roll, Bank, Pivot, PositionInfluence, RotationInfluence, Space, PoleSpace];
-                let found = all.into_iter().find(|channel| channel.name() == name);
+                use KeyChannel::{
+                    Bank, MiddleTurn, Pivot, PoleSpace, PositionInfluence, Roll, RotationInfluence, Space, UpperTurn,
+                };
+                let numbers = [Roll, Bank, Pivot, PositionInfluence, RotationInfluence, Space, PoleSpace];
+                let mut all = numbers.into_iter().chain([UpperTurn, MiddleTurn]);
+                let found = all.find(|channel| channel.name() == name);
                 found.ok_or_else(|| part.error(format!("`{}` is no part of a goal", shorten(name))))?
             }
         };
-        if is_turn && !matches!(channel, KeyChannel::Rotation(_)) {
-            return Err(part.error("only goals have rotations"));
+        let turns = matches!(
+            channel,
+            KeyChannel::Rotation(_) | KeyChannel::UpperTurn | KeyChannel::MiddleTurn
+        );
+        if is_turn != turns {
+            let what = if is_turn { "only goals and turns have rotations" } else { "a turn needs a rotation" };
+            return Err(part.error(what));
         }
         Ok((KeyOwner::Goal(index), channel))
     }

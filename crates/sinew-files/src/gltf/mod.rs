@@ -26,7 +26,8 @@
 //! ```
 //!
 //! `goal` counts the goals of the handle from 0. `part` is `goal`, `pole`, or the name of a number: `swivel`, `roll`, `bank`,
-//! `pivot`, `position influence`, `rotation influence`, `space`, `pole space`. `space` is `model`, `world`, `joint` (that of
+//! `pivot`, `position influence`, `rotation influence`, `space`, `pole space`. The parts `upper turn` and `middle turn` are nodes
+//! whose rotations are the turns of a limb's root and middle joint. `space` is `model`, `world`, `joint` (that of
 //! the parent) or `{"role": "left foot"}`. Keys of joints are channels of their own nodes. Several animations share the nodes.
 //!
 //! A track of steps is a `STEP` sampler, a linear one a `LINEAR` sampler, and every other a `CUBICSPLINE` (of two keys or more),

@@ -14,7 +14,7 @@ impl Document {
     /// # Errors
     /// Invalid nodes, skins, accessors or indices, and content over the memory budget. A clip that cannot be played is no
     /// error, but one of [`Model::problems`].
-    pub fn into_model(self) -> Result<Model, FileError> {
+    pub fn into_model(mut self) -> Result<Model, FileError> {
         let budget = self.budget.clone();
         let nodes = self.tree_nodes();
         let mut builder = Skeleton::builder();
@@ -35,11 +35,12 @@ impl Document {
             what: error.to_string(),
         })?;
         let frames = placement::global(&self.tree, &locals);
-        let (clips, problems) = clip::read(&self, &skeleton, &budget)?;
+        let (clips, animations, problems) = clip::read(&self, &skeleton, &budget)?;
         let skins = bind::read_skins(&self, &budget)?;
         let (bind, bind_problems) = bind::locals(&self, &skeleton, &skins, &frames);
         let skin = skin::read(&self, &skeleton, &skins, &budget)?;
         let declared_roles = vrm::roles(&self, &skeleton)?;
+        self.clips = animations;
         Ok(Model {
             name: self.name(),
             skeleton: Arc::new(skeleton),

@@ -4,7 +4,7 @@ use alloc::{boxed::Box, collections::BTreeMap, format, string::String, vec::Vec}
 
 use thiserror::Error;
 
-use super::{Rig, RigError, RigFrame, RigGoal};
+use super::{Rig, RigError, RigFrame, RigGoal, keys::KeyError};
 use crate::{
     Pose, Workspace,
     motion::{BakeError, Baker, Clip, ClipError, JointTracks},
@@ -44,9 +44,18 @@ pub enum RigBakeError {
     /// A baked value is not finite.
     #[error(transparent)]
     Bake(#[from] BakeError),
+    /// A goal cannot be a key.
+    #[error(transparent)]
+    Keys(#[from] KeyError),
     /// The clip is of another skeleton, or nothing in it moves.
     #[error(transparent)]
     Clip(#[from] ClipError),
+}
+
+impl RigBakeError {
+    pub(super) fn refused(clip: &Clip, time: f32, error: RigError) -> Self {
+        Self::Frame { clip: clip.name().into(), time, error: Box::new(error) }
+    }
 }
 
 /// Longest time between two frames, in seconds.
@@ -54,7 +63,7 @@ const LONGEST: f64 = 1.0 / 30.0;
 
 /// Largest number of frames times joints that the rig moves, each of which takes 40 bytes: over an hour of 20 joints at 60 frames
 /// a second.
-const MOST_KEYS: usize = 5_000_000;
+pub(super) const MOST_KEYS: usize = 5_000_000;
 
 /// A baked clip, and the goals that it misses.
 #[derive(Clone, Debug, PartialEq)]
@@ -140,8 +149,7 @@ impl Rig {
         Clip::new(&*name, rest.skeleton(), clip.tracks().to_vec())?;
         let times = frames(clip, self.moved.len())?;
         let (mut state, mut workspace) = (self.state(), Workspace::new());
-        let refuse =
-            |time, error| RigBakeError::Frame { clip: clip.name().into(), time, error: Box::new(error) };
+        let refuse = |time, error| RigBakeError::refused(clip, time, error);
         // The rest pose may be of another skeleton.
         self.check(&state, rest, &RigFrame::new(0.0)).map_err(|error| refuse(clip.start(), error))?;
         let (mut pose, mut cursor) = (rest.clone(), Default::default());
@@ -214,7 +222,7 @@ impl Rig {
 }
 
 /// Times of a clip's keys, and between them as many as are needed.
-fn frames(clip: &Clip, joints: usize) -> Result<Vec<f32>, RigBakeError> {
+pub(super) fn frames(clip: &Clip, joints: usize) -> Result<Vec<f32>, RigBakeError> {
     let mut keys = clip.key_times();
     // The tolerance makes keys 1/30 s apart, rounded, need none in between. Casts saturate.
     let count = |pair: &[f32]| ((f64::from(pair[1]) - f64::from(pair[0])) / LONGEST - 1e-3).max(0.0) as u64;

@@ -92,7 +92,7 @@ impl Foot {
         Ok(Self { limb, toes, foot, heel, ball, tip, left, up, break_angle })
     }
 
-    /// The goal of the ankle, and the rotation of the toes in model space, in a pose that is not yet solved.
+    /// The goal of the ankle, and the rotation of the toes in model space where they bend, in a pose that is not yet solved.
     pub fn pivot(&self, pose: &Pose, goal: &RigGoal) -> (Goal, Option<Quat>) {
         let frame = pose.model(self.foot);
         let scale = if pose.unscaled(self.foot) { 1.0 } else { math::uniform_scale(&frame.matrix3) };
@@ -112,7 +112,9 @@ impl Foot {
             .turn(left, (goal.roll - self.break_angle).max(0.0), tip);
         let foot = whole.turn(left, goal.roll.clamp(0.0, self.break_angle), ball);
         let ankle = Goal { position: Some(foot.at), rotation: Some(foot.turned), ..goal.goal };
-        (ankle, toes.map(|(_, q)| math::mul(whole.turned, q)))
+        // Elsewhere they go with the foot, and keep their bits.
+        let bends = toes.filter(|_| goal.roll > 0.0);
+        (ankle, bends.map(|(_, q)| math::mul(whole.turned, q)))
     }
 }
 

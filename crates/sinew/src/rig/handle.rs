@@ -119,6 +119,8 @@ pub(super) struct Scratch {
     /// Transforms of the handle's joints before its residuals, or in the pose that is matched.
     pub matched: Vec<JointTransform>,
     pub turned: Vec<Turned>,
+    /// The turns that the goal has.
+    keyed: Residual,
 }
 
 /// Error of a solver, before the handle's name is known.
@@ -139,6 +141,7 @@ impl Handle {
         scratch.held.reserve(self.joints.len());
         scratch.matched.reserve(self.joints.len());
         scratch.turned.reserve(self.joints.len());
+        scratch.keyed = Residual::none(self.joints.len());
         scratch.points.reserve(self.sources.len());
         scratch.goals.reserve(self.sources.len());
         match &self.method {
@@ -243,6 +246,9 @@ impl Handle {
             () if !rotates && rotation.is_some() => Some("a rotation"),
             () if !moves && position.is_some() => Some("a position"),
             () if pivots && !matches!(self.method, Method::Foot(_)) => Some("a roll, bank or pivot"),
+            () if goal.turns != [Quat::IDENTITY; 2] && self.bends().is_none() => {
+                Some("turns of a limb's root and middle")
+            }
             () => None,
         }
     }
@@ -515,7 +521,15 @@ impl Handle {
         if self.from == StartFrom::Last {
             held.iter_mut().zip(&self.joints).for_each(|(held, &j)| *held = *pose.local(j));
         }
-        let applied = residual.apply(self.residual_joints(), pose, &mut scratch.turned);
+        let mut keyed = Applied::default();
+        if let Some(at) = self.bends() {
+            scratch.keyed.hold(at, tasks[0].turns);
+            keyed = scratch.keyed.apply(self.residual_joints(), pose, &mut scratch.turned);
+        }
+        let applied = residual.apply(self.residual_joints(), pose, &mut scratch.turned).and(keyed);
+        if let (Some(rotation), Some(_)) = (goal.rotation, self.bends()) {
+            turn_sheared(pose, tip, math::normalize(rotation));
+        }
         let turns = goal.rotation.is_some() || matches!(self.method, Method::Twist);
         if by_position < 1.0 || turns && by_rotation < 1.0 {
             self.blend(pose, &scratch.initial, [by_position, by_rotation], turns);
@@ -539,6 +553,22 @@ impl Handle {
         // Its start is no pose that was seen.
         report.branch_changed &= !preferred;
         Ok((report, applied))
+    }
+
+    /// Whether it has a solver that leaves a pose as it is where its goals are read from that pose.
+    pub fn keeps_its_goals(&self) -> bool {
+        use Method::{Chain, Foot, FullBody, JointSpace, Levels, Place};
+        matches!(self.method, Chain(_) | Levels(_) | JointSpace(_) | Foot(_) | FullBody(_) | Place)
+    }
+
+    /// Whether it places its joint.
+    pub fn is_place(&self) -> bool {
+        matches!(self.method, Method::Place)
+    }
+
+    /// Indices of the root and of the middle joint of a limb.
+    pub fn bends(&self) -> Option<[usize; 2]> {
+        self.middle.map(|middle| [0, middle])
     }
 
     /// The joints that it may change, for its residuals.
@@ -646,6 +676,28 @@ impl Handle {
         pose.update();
         pose.set_model_rotation(tip, wanted);
         preferred::hold(pose, tip);
+        pose.update();
+    }
+}
+
+/// Turns a joint to a model rotation in a frame that is sheared by scales above it. A turn in such a frame leaves an error of about
+/// its shear, which each pass leaves of the error before.
+fn turn_sheared(pose: &mut Pose, joint: JointId, wanted: Quat) {
+    /// Passes: with a shear of a quarter, the largest that limbs are solved in, they leave 2e-5 of it.
+    const PASSES: usize = 8;
+    if math::shear(&pose.parent_model(joint).matrix3) <= check::SIMILAR {
+        return;
+    }
+    let skeleton = pose.skeleton().clone();
+    for _ in 0..PASSES {
+        let now = math::normalize(pose.model_rotation(joint));
+        // The rounding of a product of rotations.
+        if math::angle_between(now, wanted) <= 1e-6 {
+            break;
+        }
+        let by = math::mul(math::conjugate(now), wanted);
+        let turned = math::normalize(math::mul(math::normalize(pose.local(joint).rotation), by));
+        pose.set_rotation(joint, skeleton.limits(joint).clamp(turned));
         pose.update();
     }
 }

@@ -124,6 +124,7 @@
 pub mod keys;
 
 mod bake;
+mod bake_goals;
 mod drag;
 mod error;
 mod foot;
@@ -140,6 +141,7 @@ mod space;
 mod spec;
 
 pub use bake::{Baked, MissedGoal, RigBakeError};
+pub use bake_goals::{BakedGoals, Deviation};
 pub use drag::{RigDrag, RigDragError, RigGrab};
 pub use error::{HandleFault, RigError};
 pub use humanoid::{HumanoidSpec, Limbs};
@@ -149,7 +151,7 @@ pub use spec::{EffectorSpec, FootSpec, GoalSpec, HandleSolver, HandleSpec, RigSp
 use alloc::{boxed::Box, string::String, sync::Arc, vec::Vec};
 use core::fmt;
 
-use glam::{Affine3, Vec3};
+use glam::{Affine3, Quat, Vec3};
 
 use crate::{
     Goal, JointId, JointTransform, Placement, Pole, Pose, Report, Skeleton, SolveError, Workspace,
@@ -177,6 +179,11 @@ option_type! {
         bank, with_bank: f32 = 0.0;
         /// Turn of a foot about the ball in radians: positive turns the toes to the left.
         pivot, with_pivot: f32 = 0.0;
+        /// Turns of the root and of the middle joint of a limb, each in the joint's own space, beside its solved pose and before
+        /// influences: the residual that position, rotation and pole cannot show, such as rolls of the upper arm and of the
+        /// forearm ([`Rig::bake_goals`]). The identity by default. A roll about a bone moves no joint. Limits hold, as for what
+        /// a [match](Rig::match_goals) keeps.
+        turns, with_turns: [Quat; 2] = [Quat::IDENTITY; 2];
         ? /// Space of position, rotation and swivel in this frame; `None` for that of its [`GoalSpec`].
         space, with_space: Space;
         ? /// Space of the pole in this frame; `None` for that of its [`GoalSpec`], which is by default that of the goal.
@@ -188,12 +195,16 @@ impl RigGoal {
     /// Whether it asks for nothing.
     pub fn is_unset(&self) -> bool {
         let Goal { position, rotation, pole, swivel, .. } = self.goal;
-        let turns = [swivel, self.roll, self.bank, self.pivot];
-        position.is_none() && rotation.is_none() && pole == Pole::Keep && turns == [0.0; 4]
+        let angles = [swivel, self.roll, self.bank, self.pivot];
+        let none = position.is_none() && rotation.is_none() && pole == Pole::Keep && angles == [0.0; 4];
+        none && self.turns == [Quat::IDENTITY; 2]
     }
 
     fn check(&self) -> Result<(), SolveError> {
         check::goal(&self.goal)?;
+        for (what, turn) in [("the turn of the root", self.turns[0]), ("the turn of the middle", self.turns[1])] {
+            check::rotation(what, turn)?;
+        }
         let angles = [("the roll", self.roll), ("the bank", self.bank), ("the pivot", self.pivot)];
         angles
             .into_iter()
@@ -287,7 +298,7 @@ pub struct HandleReport {
     pub fade: f32,
     /// Shares of position and rotation that were applied, with the fade.
     pub influence: [f32; 2],
-    /// Largest local turn in radians that a [match](Rig::match_goals) left and that this frame had.
+    /// Largest local turn in radians that a [match](Rig::match_goals) left or that the goal [has](RigGoal::turns), in this frame.
     pub residual_turn: f32,
     /// Largest part of such a turn, in radians, that limits refused.
     pub residual_refused: f32,

@@ -1,6 +1,6 @@
 //! Goals as a pose has them, and their conversion between spaces.
 
-use glam::{Affine3, Vec3};
+use glam::{Affine3, Quat, Vec3};
 
 use super::{
     HandleFault, HandleSolver, Rig, RigError, RigGoal, Space, StartFrom,
@@ -56,7 +56,7 @@ impl Rig {
     /// `goals` come with their spaces, influences and kind of pole; the rest is overwritten. A bend is read as a point or a
     /// direction where the goal comes with one. Else it is read as a swivel from the plane in which the handle bends without one:
     /// from [preferred values](StartFrom::Preferred), or by the pole that it follows. Other handles keep the pose's plane. Roll,
-    /// bank and pivot of a foot are 0. The goal of an aim or a look-at is as far ahead as the figure is tall, 1.8 m where its
+    /// bank and pivot of a foot are 0, and a limb has no turns. The goal of an aim or a look-at is as far ahead as the figure is tall, 1.8 m where its
     /// roles are unknown. A twist needs no goal. A full body is read without poles; a [spline](HandleSolver::Spline) bends its chain
     /// into its curve wherever the chain was.
     ///
@@ -151,7 +151,7 @@ impl Handle {
             }
             _ => {}
         }
-        let seen = RigGoal { goal, roll: 0.0, bank: 0.0, pivot: 0.0, ..*given };
+        let seen = RigGoal { goal, roll: 0.0, bank: 0.0, pivot: 0.0, turns: [Quat::IDENTITY; 2], ..*given };
         self.in_spaces(n, &seen, view).map_err(|fault| self.misplaced(fault))
     }
 

@@ -45,6 +45,13 @@ pub(super) struct Applied {
     pub refused: f32,
 }
 
+impl Applied {
+    /// The larger of both.
+    pub fn and(self, other: Self) -> Self {
+        Self { turn: self.turn.max(other.turn), refused: self.refused.max(other.refused) }
+    }
+}
+
 /// The joints of a handle, and for each the index of the nearest one above it.
 #[derive(Clone, Copy)]
 pub(super) struct Joints<'a> {
@@ -90,6 +97,21 @@ impl Residual {
         if other.active {
             self.joints.copy_from_slice(&other.joints);
         }
+    }
+
+    /// Sets it to turns of two joints, in full.
+    pub fn hold(&mut self, joints: [usize; 2], turns: [Quat; 2]) {
+        (self.active, self.age, self.fade) = (turns != [Quat::IDENTITY; 2], 0.0, f32::INFINITY);
+        for (n, turn) in joints.into_iter().zip(turns) {
+            if let Some(own) = self.joints.get_mut(n) {
+                own.0 = math::normalize(turn);
+            }
+        }
+    }
+
+    /// The turn of a joint, in full.
+    pub fn turn(&self, n: usize) -> Quat {
+        self.joints.get(n).map_or(Quat::IDENTITY, |joint| joint.0)
     }
 
     /// Starts a frame. Its first has it in full.

@@ -311,7 +311,7 @@ impl KeyChannel {
                 let vector = matches!(value, KeyValue::Vector(_));
                 (vector && is_bounded(value), "a vector of finite numbers, up to 1e30")
             }
-            (Self::Rotation(_) | Self::LocalRotation, value) => {
+            (Self::Rotation(_) | Self::LocalRotation | Self::UpperTurn | Self::MiddleTurn, value) => {
                 let unit = |q| (math::dot(q, q) - 1.0).abs() <= UNIT;
                 let fits = matches!(value, KeyValue::Rotation(q) if unit(q));
                 (fits, "a unit quaternion (squared length 1, within 1e-3)")

@@ -17,7 +17,7 @@ use crate::{
 /// A joint belongs to the one with the same role on the other side, or, where it has no role, to the one with the same name but
 /// for its word for left or right; a joint without a side to itself. A goal belongs to that of the other joint, with
 /// the same solver and the mirrored spaces. Positions, poles and rotations are mirrored in their spaces, and spaces too, so that a figure whose pose is
-/// mirrored has its goals mirrored. Swivel, bank and pivot turn round; rolls and influences are the same.
+/// mirrored has its goals mirrored. Swivel, bank and pivot turn round; rolls and influences are the same, and turns of limbs are mirrored with their joints.
 ///
 /// Mirroring twice gives what was there, up to rounding.
 ///
@@ -219,6 +219,11 @@ impl Mirror {
             pole => pole,
         };
         (new.bank, new.pivot) = (-goal.bank, -goal.pivot);
+        for (turn, channel) in new.turns.iter_mut().zip([KeyChannel::UpperTurn, KeyChannel::MiddleTurn]) {
+            if *turn != Quat::IDENTITY {
+                *turn = self.turn(from, to, channel, placement)?.rotated(*turn);
+            }
+        }
         new.space = goal.space.map(|space| self.space(space)).transpose()?;
         new.pole_space = goal.pole_space.map(|space| self.space(space)).transpose()?;
         Ok(new)
@@ -259,6 +264,16 @@ impl Mirror {
             },
         };
         let normal = self.normal;
+        if let KeyChannel::UpperTurn | KeyChannel::MiddleTurn = channel {
+            // A turn e takes a joint from the model rotation R to R e. Mirrored, R is m(R) m(b)^-1 b', where b and b' are the
+            // rotations of both joints at bind, and R e likewise: the turn is (m(b)^-1 b')^-1 m(e) m(b)^-1 b'.
+            let [a, b] = [from, to].map(|owner| self.limb_joint(owner, channel));
+            let (Some(a), Some(b)) = (a, b) else { return Err(KeyError::NoPartner(from)) };
+            let [a, b] = [a, b].map(|j| self.bind.model_rotation(j));
+            let last = math::mul(math::conjugate(mirrored_rotation(normal, a)), b);
+            let before = [math::conjugate(last), last];
+            return Ok(Turn { frame: Affine3::IDENTITY, before, normal, sign: 1.0 });
+        }
         let Some([space, mirrored]) = spaces else {
             let sign = if matches!(channel, KeyChannel::Bank | KeyChannel::Pivot) { -1.0 } else { 1.0 };
             return Ok(Turn { frame: Affine3::IDENTITY, before: [Quat::IDENTITY; 2], normal, sign });
@@ -296,6 +311,14 @@ impl Mirror {
             [math::mul(math::conjugate(other_r), m(r)), math::mul(m(tail), math::conjugate(other_tail))];
         let flips = |frame: &Affine3| if frame.matrix3.determinant() < 0.0 { -1.0 } else { 1.0 };
         Ok(Turn { frame, before, normal, sign: -flips(&a) * flips(&b) })
+    }
+
+    /// The joint that a turn of a goal's limb turns.
+    fn limb_joint(&self, owner: KeyOwner, channel: KeyChannel) -> Option<JointId> {
+        let KeyOwner::Goal(goal) = owner else { return None };
+        let handle = self.rig.handles.iter().find(|h| h.first == goal)?;
+        let at = handle.bends()?[usize::from(channel == KeyChannel::MiddleTurn)];
+        handle.joints.get(at).copied()
     }
 
     /// The frame of a space at bind, in model space.

@@ -225,6 +225,10 @@ pub enum KeyChannel {
     Bank,
     /// [`RigGoal::pivot`].
     Pivot,
+    /// Turn of a limb's root ([`RigGoal::turns`]).
+    UpperTurn,
+    /// Turn of a limb's middle joint.
+    MiddleTurn,
     /// Influence of the position, 0 to 1.
     PositionInfluence,
     /// Influence of the rotation, 0 to 1.
@@ -289,6 +293,8 @@ impl KeyChannel {
             Self::Roll => "roll",
             Self::Bank => "bank",
             Self::Pivot => "pivot",
+            Self::UpperTurn => "upper turn",
+            Self::MiddleTurn => "middle turn",
             Self::PositionInfluence => "position influence",
             Self::RotationInfluence => "rotation influence",
             Self::LocalTranslation => "local translation",
@@ -541,6 +547,8 @@ fn set(goal: &mut RigGoal, channel: KeyChannel, value: KeyValue) {
         (KeyChannel::Roll, KeyValue::Number(x)) => goal.roll = x,
         (KeyChannel::Bank, KeyValue::Number(x)) => goal.bank = x,
         (KeyChannel::Pivot, KeyValue::Number(x)) => goal.pivot = x,
+        (KeyChannel::UpperTurn, KeyValue::Rotation(q)) => goal.turns[0] = q,
+        (KeyChannel::MiddleTurn, KeyValue::Rotation(q)) => goal.turns[1] = q,
         (KeyChannel::PositionInfluence, KeyValue::Number(x)) => goal.goal.position_influence = x,
         (KeyChannel::RotationInfluence, KeyValue::Number(x)) => goal.goal.rotation_influence = x,
         _ => {}
@@ -548,7 +556,7 @@ fn set(goal: &mut RigGoal, channel: KeyChannel, value: KeyValue) {
 }
 
 /// The parts of a goal that can have keys, each with its value where it is set. `spaces` are those of goal and pole.
-fn parts(goal: &RigGoal, spaces: [KeySpace; 2]) -> [(KeyChannel, Option<KeyValue>); 9] {
+fn parts(goal: &RigGoal, spaces: [KeySpace; 2]) -> [(KeyChannel, Option<KeyValue>); 11] {
     let pole = match goal.goal.pole {
         Pole::Point(p) => Some(p.into()),
         _ => None,
@@ -562,6 +570,8 @@ fn parts(goal: &RigGoal, spaces: [KeySpace; 2]) -> [(KeyChannel, Option<KeyValue
         (KeyChannel::Roll, number(goal.roll)),
         (KeyChannel::Bank, number(goal.bank)),
         (KeyChannel::Pivot, number(goal.pivot)),
+        (KeyChannel::UpperTurn, Some(goal.turns[0].into())),
+        (KeyChannel::MiddleTurn, Some(goal.turns[1].into())),
         (KeyChannel::PositionInfluence, number(goal.goal.position_influence)),
         (KeyChannel::RotationInfluence, number(goal.goal.rotation_influence)),
     ]

@@ -74,12 +74,14 @@ pub fn run(args: &BakeArgs) -> Result<(), Failure> {
     // Keys of goals are played first. Then feet are planted: the handles get a clip whose feet stand.
     let mut keys = keys_of(&model, clip, &rig)?;
     let name = clip.name().strip_suffix(GOALS).filter(|_| keys.is_some()).unwrap_or(clip.name());
+    let start = rig.preferred_pose(&rest);
     let play = |clip: &Clip, keys: Option<&RigKeys>| {
         let goals = |time, _: &Pose, goals: &mut [RigGoal]| {
             // Frames have finite times.
             keys.into_iter().for_each(|keys| drop(keys.sample(time, goals)));
         };
-        rig.bake(&rest, clip, goals).map_err(|e| of_model(Failure::work(e)))
+        let start = if keys.is_some() { &start } else { &rest };
+        rig.bake(start, clip, goals).map_err(|e| of_model(Failure::work(e)))
     };
     let called = |name: &str, clip: &Clip| {
         let tracks = clip.tracks().iter().filter(|t| !is_of_keys(&model, t.joint)).cloned().collect();
@@ -106,7 +108,8 @@ pub fn run(args: &BakeArgs) -> Result<(), Failure> {
             let goals = |time, _: &Pose, goals: &mut [RigGoal]| {
                 keys.iter().for_each(|keys| drop(keys.sample(time, goals)));
             };
-            let baked = rig.bake_goals(&rest, source, goals).map_err(|e| of_model(Failure::work(e)))?;
+            let start = if keys.is_some() { &start } else { &rest };
+            let baked = rig.bake_goals(start, source, goals).map_err(|e| of_model(Failure::work(e)))?;
             let clip = baked.clip.map(|clip| called(clip.name(), &clip)).transpose()?;
             Made { keys: Some((baked.keys, baked.deviations)), clip, missed: baked.missed }
         }

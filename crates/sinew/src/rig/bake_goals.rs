@@ -21,9 +21,9 @@ use crate::{
     motion::{Clip, ClipCursor, JointTracks, Track, TrackValue},
 };
 
-/// Largest turn in radians beside a limb that is taken for rounding where no frame has a larger one: by the positions of an almost
-/// straight limb, its plane is known to 3e-4 (`STRAIGHT` in read.rs).
-const ROUNDING: f32 = 3e-4;
+/// Largest turn in radians beside a limb that is left out where no frame has a larger one: half of a tenth of a degree, as those of
+/// both joints add up. By the positions of an almost straight limb, its plane is known to 3e-4 (`STRAIGHT` in read.rs).
+const ROUNDING: f32 = 8.7e-4;
 
 /// Largest turn in radians that joints may be off half-way between two frames: a tenth of a degree, 0.7 mm at the end of a leg.
 const HALF_WAY: f32 = 1.75e-3;
@@ -68,8 +68,8 @@ impl Rig {
     /// of look-at, aim, follow, spline and twist are not keyed, nor are those of handles that are off or have less than full
     /// influence.
     ///
-    /// To play the keys, sample [`BakedGoals::clip`] on a pose at rest, [`RigKeys::sample`] the goals, and
-    /// [`apply`](Self::apply): or give them to [`bake`](Self::bake).
+    /// To play the keys, sample [`BakedGoals::clip`] on the [preferred pose](Self::preferred_pose), [`RigKeys::sample`] the
+    /// goals, and [`apply`](Self::apply); [`bake`](Self::bake) does so with that pose for the one at rest.
     ///
     /// # Errors
     ///
@@ -123,6 +123,19 @@ impl Rig {
             last = Some(frame.time);
         }
         Ok(BakedGoals { keys, clip: left, missed, deviations })
+    }
+
+    /// A pose at rest, with preferred rotations of the roots and middles of limbs. It is where limbs start that no track moves:
+    /// their elbows and knees bend the way they do on a person, also where they are straight at rest.
+    pub fn preferred_pose(&self, rest: &Pose) -> Pose {
+        let mut pose = rest.clone();
+        for handle in &*self.handles {
+            for at in handle.bends().into_iter().flatten() {
+                pose.set_rotation(handle.joints[at], handle.preferred[at].rotation);
+            }
+        }
+        pose.update();
+        pose
     }
 
     /// A baked clip without what goals show.
@@ -199,6 +212,7 @@ struct Frame {
 struct Player<'a> {
     rig: &'a Rig,
     rest: &'a Pose,
+    start: Pose,
     shown: &'a Clip,
     left: Option<&'a Clip>,
     cursors: [ClipCursor; 2],
@@ -214,6 +228,7 @@ impl<'a> Player<'a> {
         Self {
             rig,
             rest,
+            start: rig.preferred_pose(rest),
             shown,
             left,
             cursors: Default::default(),
@@ -230,7 +245,7 @@ impl<'a> Player<'a> {
         self.wanted.copy_from(self.rest);
         self.shown.sample_from(cursor, time, &mut self.wanted);
         self.wanted.update();
-        self.pose.copy_from(self.rest);
+        self.pose.copy_from(&self.start);
         if let Some(clip) = self.left {
             clip.sample_from(cursor_of_left, time, &mut self.pose);
         }

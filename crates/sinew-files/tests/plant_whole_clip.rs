@@ -16,7 +16,7 @@ use sinew::{
         },
         terrain::{Flight, Rough, Slope, Stairs},
     },
-    motion::Clip,
+    motion::{Clip, Interpolation, JointTracks, Track},
 };
 use sinew_files::sample;
 
@@ -313,4 +313,28 @@ fn settings_are_checked_before_a_stride_is_fitted() {
     let error = plant_clip(&walk.figure, &walk.rest, &walk.clip, &Forbidden, &options).unwrap_err();
     assert!(matches!(error, PlantError::Plan(PlanError::Setting(_))), "{error}");
     assert!(error.to_string().contains("cast_below"), "{error}");
+}
+
+#[test]
+fn a_still_clip_that_moves_few_joints_stands_still() {
+    let Walk { skeleton, rest, figure, .. } = walk();
+    let root = skeleton.joint_at(0).unwrap();
+    let at = skeleton.rest(root).translation;
+    let still = Track::new(vec![0.0, 1.0], vec![at; 2], Interpolation::Linear).unwrap();
+    let tracks = vec![JointTracks { translation: Some(still), ..JointTracks::new(root) }];
+    let clip = Clip::new("still", &skeleton, tracks).unwrap();
+    for (name, mesh, _) in grounds() {
+        let ground = MeshGround::new(mesh).unwrap();
+        let made = plant_clip(&figure, &rest, &clip, &ground, &ClipOptions::default()).unwrap();
+        assert!(made.report.planted_share() > 0.95, "{name}: {}", made.report.planted_share());
+        let mut poses = [rest.clone(), rest.clone()];
+        for (pose, time) in poses.iter_mut().zip([0.0, 1.0]) {
+            made.planted.clip.sample(time, pose);
+            pose.update();
+        }
+        for joint in skeleton.joints() {
+            let [a, b] = poses.each_ref().map(|pose| pose.position(joint));
+            assert!(a.distance(b) < 1e-4, "{name}: {} goes from {a} to {b}", skeleton.name(joint));
+        }
+    }
 }

@@ -37,6 +37,7 @@ pub fn picture(
     let mut frames = Vec::new();
     let (mut before, mut after) = (Vec::new(), Vec::new());
     for key in 0..plan.keys() {
+        pose.copy_from(task.rest);
         plan.before(figure, task.clip, key, &mut pose);
         // Raised onto the ground where the walk begins, as in the measurements.
         for root in model.skeleton.joints().filter(|&j| model.skeleton.parent(j).is_none()) {
@@ -45,6 +46,7 @@ pub fn picture(
         }
         pose.update();
         before.push(pose.clone());
+        pose.copy_from(task.rest);
         // Every key was solved when the clip was baked, so that this does not fail.
         if plan.after(figure, task.clip, key, &mut pose, &mut frames).is_ok() {
             after.push(pose.clone());

@@ -221,9 +221,11 @@ impl ClipAnalysis {
                 foot.upright.push(math::rotate(pose.model_rotation(leg.foot), *up));
             }
         }
-        for foot in &mut self.feet {
+        for (foot, (thigh, _)) in self.feet.iter_mut().zip(&figure.rest_thighs) {
             foot.measure(self.step, reach);
-            let hinge = foot.hinge();
+            // At rest, knees bend to the front: the axis to the left.
+            let ahead = math::rotate(math::conjugate(*thigh), Vec3::Y.cross(figure.front));
+            let hinge = foot.hinge(ahead);
             for sample in &mut foot.samples {
                 sample.knee_way = sample.knee_way(hinge);
             }
@@ -282,6 +284,10 @@ pub(super) fn median(of: &[Vec3]) -> Option<Vec3> {
     Some(Vec3::new(middle(|v| v.x)?, 0.0, middle(|v| v.z)?))
 }
 
+/// Sine of the flexion, 6 degrees, at which a leg's own bend tells the axis of its knee as surely as what is known of it
+/// otherwise.
+const BENT: f32 = 0.1;
+
 impl FootSample {
     /// Position of the heel in model space.
     pub fn heel_at(&self) -> Vec3 {
@@ -305,10 +311,9 @@ impl FootSample {
     /// so the hinge counts the more the less the leg is bent, and half at 6 degrees. A leg that is bent against its hinge has
     /// no bend of its own.
     pub fn knee_way(&self, hinge: Vec3) -> Vec3 {
-        const HALF: f32 = 0.1;
         let (bend, hinge) = (self.bend(), math::rotate(self.thigh, hinge));
         let own = if bend.dot(hinge) < 0.0 { Vec3::ZERO } else { bend };
-        let normal = own + hinge * HALF;
+        let normal = own + hinge * BENT;
         let axis = (self.ankle - self.hip).normalize_or(Vec3::NEG_Y);
         math::perpendicular(axis, axis.cross(normal))
     }
@@ -362,8 +367,12 @@ impl FootCurve {
         })
     }
 
-    /// Mean axis of the knee over the clip in the thigh's frame, each sample weighted by the sine of its flexion.
-    fn hinge(&self) -> Vec3 {
+    /// Mean axis of the knee over the clip in the thigh's frame, each sample weighted by the sine of its flexion. `ahead` where the
+    /// leg is straight throughout, as in a still clip of a rest pose: its bends are modelling noise.
+    fn hinge(&self, ahead: Vec3) -> Vec3 {
+        if self.samples.iter().all(|s| s.bend().length() < BENT) {
+            return ahead;
+        }
         let sum: Vec3 = self.samples.iter().map(|s| math::rotate(math::conjugate(s.thigh), s.bend())).sum();
         sum.normalize_or_zero()
     }

@@ -29,7 +29,8 @@ impl Plan {
         (self.analysis.len() - 1) / self.per_key + 1
     }
 
-    /// Sets `pose` to the unplanted clip at a key, moved by the travel, and updates its model space.
+    /// Sets `pose` to the unplanted clip at a key, moved by the travel, and updates its model space. Joints that the clip does not
+    /// move keep their transforms: the pose should be at rest.
     pub fn before(&self, figure: &Figure, clip: &Clip, key: usize, pose: &mut Pose) {
         let i = key * self.per_key;
         clip.sample(self.analysis.clip_time(i), pose);
@@ -39,8 +40,8 @@ impl Plan {
         pose.update();
     }
 
-    /// Sets `pose` to the planted clip at a key and returns the largest residual of an ankle, in metres. `frames` is
-    /// scratch.
+    /// Sets `pose` to the planted clip at a key and returns the largest residual of an ankle, in metres. It should be at rest
+    /// before, as in [`before`](Self::before). `frames` is scratch.
     pub fn after(
         &self,
         figure: &Figure,
@@ -99,6 +100,8 @@ impl Plan {
         let mut out_of_reach = 0.0f32;
         for key in 0..self.keys() {
             let time = (key * self.per_key) as f32 * self.analysis.step;
+            // What the clip does not move would keep what the last key made of it.
+            pose.copy_from(rest);
             let worst = self
                 .after(figure, clip, key, &mut pose, &mut frames)
                 .map_err(|error| PlantError::Solve { time, error })?;

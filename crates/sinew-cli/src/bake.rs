@@ -43,7 +43,10 @@ pub fn run(args: &BakeArgs) -> Result<(), Failure> {
         return Err(model::not_from_bvh(&args.out));
     }
     if ending(&args.out) == "bvh" && args.to == BakeTo::Goals {
-        return Err(Failure::Usage(format!("{}: a BVH has no goals; write .glb or .gltf", args.out.display())));
+        return Err(Failure::Usage(format!(
+            "{}: a BVH has no goals; write .glb or .gltf",
+            args.out.display()
+        )));
     }
     check_folder(&args.out)?;
     let of_model = |failure| named(&args.model, failure);

@@ -34,13 +34,23 @@ impl From<FileError> for Fault {
     }
 }
 
-/// Reads all animations: the clips, their indices among the animations, and those that cannot be played, as problems.
+/// The animations of a document.
+#[derive(Default)]
+pub(super) struct Animations {
+    pub clips: Vec<Clip>,
+    /// Index among the animations of each clip.
+    pub indices: Vec<usize>,
+    /// Those that cannot be played.
+    pub problems: Vec<ClipProblem>,
+}
+
+/// Reads all animations.
 pub(super) fn read(
     document: &Document,
     skeleton: &Skeleton,
     budget: &Budget,
-) -> Result<(Vec<Clip>, Vec<usize>, Vec<ClipProblem>), FileError> {
-    let (mut clips, mut indices, mut problems) = (Vec::new(), Vec::new(), Vec::new());
+) -> Result<Animations, FileError> {
+    let mut all = Animations::default();
     for (i, animation) in document.root().list("animations")?.iter().enumerate() {
         let name = match animation.maybe_text("name") {
             None | Some("") => format!("animation{i}"),
@@ -48,14 +58,14 @@ pub(super) fn read(
         };
         match read_one(document, skeleton, animation, &name, budget) {
             Ok(clip) => {
-                clips.push(clip);
-                indices.push(i);
+                all.clips.push(clip);
+                all.indices.push(i);
             }
             Err(Fault::File(error)) => return Err(error),
-            Err(Fault::Clip { at, what }) => problems.push(ClipProblem { clip: name, at, what }),
+            Err(Fault::Clip { at, what }) => all.problems.push(ClipProblem { clip: name, at, what }),
         }
     }
-    Ok((clips, indices, problems))
+    Ok(all)
 }
 
 fn read_one(

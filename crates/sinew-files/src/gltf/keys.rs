@@ -429,7 +429,8 @@ impl Document {
             }
             name => {
                 use KeyChannel::{
-                    Bank, MiddleTurn, Pivot, PoleSpace, PositionInfluence, Roll, RotationInfluence, Space, UpperTurn,
+                    Bank, MiddleTurn, Pivot, PoleSpace, PositionInfluence, Roll, RotationInfluence, Space,
+                    UpperTurn,
                 };
                 let numbers = [Roll, Bank, Pivot, PositionInfluence, RotationInfluence, Space, PoleSpace];
                 let mut all = numbers.into_iter().chain([UpperTurn, MiddleTurn]);
@@ -437,12 +438,11 @@ impl Document {
                 found.ok_or_else(|| part.error(format!("`{}` is no part of a goal", shorten(name))))?
             }
         };
-        let turns = matches!(
-            channel,
-            KeyChannel::Rotation(_) | KeyChannel::UpperTurn | KeyChannel::MiddleTurn
-        );
+        let turns =
+            matches!(channel, KeyChannel::Rotation(_) | KeyChannel::UpperTurn | KeyChannel::MiddleTurn);
         if is_turn != turns {
-            let what = if is_turn { "only goals and turns have rotations" } else { "a turn needs a rotation" };
+            let what =
+                if is_turn { "only goals and turns have rotations" } else { "a turn needs a rotation" };
             return Err(part.error(what));
         }
         Ok((KeyOwner::Goal(index), channel))

@@ -6,7 +6,11 @@ use sinew::Skeleton;
 
 use crate::{FileError, Model, Source};
 
-use super::{Document, bind, clip, placement, skin, vrm};
+use super::{
+    Document, bind,
+    clip::{self, Animations},
+    placement, skin, vrm,
+};
 
 impl Document {
     /// Converts the document into a model: the nodes of its default scene, its clips, its skin and its roles.
@@ -35,12 +39,12 @@ impl Document {
             what: error.to_string(),
         })?;
         let frames = placement::global(&self.tree, &locals);
-        let (clips, animations, problems) = clip::read(&self, &skeleton, &budget)?;
+        let Animations { clips, indices, problems } = clip::read(&self, &skeleton, &budget)?;
         let skins = bind::read_skins(&self, &budget)?;
         let (bind, bind_problems) = bind::locals(&self, &skeleton, &skins, &frames);
         let skin = skin::read(&self, &skeleton, &skins, &budget)?;
         let declared_roles = vrm::roles(&self, &skeleton)?;
-        self.clips = animations;
+        self.clips = indices;
         Ok(Model {
             name: self.name(),
             skeleton: Arc::new(skeleton),

@@ -478,7 +478,8 @@ impl RigDrag {
                 if one.pinned && one.reached && one.set && !part.blends && !given.is_unset() {
                     // The same bits, and a bend that may be another.
                     (own.position, own.rotation) = (given.goal.position, given.goal.rotation);
-                    (goal.roll, goal.bank, goal.pivot) = (given.roll, given.bank, given.pivot);
+                    (goal.roll, goal.bank, goal.pivot, goal.turns) =
+                        (given.roll, given.bank, given.pivot, given.turns);
                 } else {
                     own.position = own.position.filter(|_| one.placed);
                     own.rotation = own.rotation.filter(|_| one.turned);

@@ -202,7 +202,9 @@ impl RigGoal {
 
     fn check(&self) -> Result<(), SolveError> {
         check::goal(&self.goal)?;
-        for (what, turn) in [("the turn of the root", self.turns[0]), ("the turn of the middle", self.turns[1])] {
+        for (what, turn) in
+            [("the turn of the root", self.turns[0]), ("the turn of the middle", self.turns[1])]
+        {
             check::rotation(what, turn)?;
         }
         let angles = [("the roll", self.roll), ("the bank", self.bank), ("the pivot", self.pivot)];

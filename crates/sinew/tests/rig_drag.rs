@@ -289,6 +289,28 @@ fn a_foot_is_dragged_level_and_the_other_one_stays() {
 }
 
 #[test]
+fn toes_that_are_dragged_take_a_foot_along_unless_its_goal_is_set() {
+    let (bind, body) = figure(1.0, 0.2, 9);
+    let [left, right] = body.legs;
+    for spec in kinds() {
+        let mut scene = Scene::humanoid(&bind, &body, spec);
+        let shown = scene.shown();
+        let grab = RigGrab::new(left.toes.unwrap());
+        let (drag, report) = scene.drag(&grab, Vec3::new(0.0, 0.2, 0.1));
+        assert!(report.position_residual < 1e-4, "{spec:?}: {report:?}");
+        assert!(moved(&shown, drag.pose(), left.foot)[0] > 0.1);
+        let [far, turn] = moved(&shown, drag.pose(), right.foot);
+        assert!(far < 1e-4 && turn < 0.1, "{spec:?}: {far} m, {turn} degrees");
+
+        let foot = Goal::position(shown.position(left.foot)).with_rotation(shown.model_rotation(left.foot));
+        *scene.goal("left foot") = foot.into();
+        let (drag, _) = scene.drag(&grab, Vec3::new(0.0, 0.2, 0.1));
+        let [far, turn] = moved(&shown, drag.pose(), left.foot);
+        assert!(far < 1e-4 && turn < 0.1, "{spec:?}: the pinned foot went {far} m, {turn} degrees");
+    }
+}
+
+#[test]
 fn an_elbow_that_is_dragged_turns_the_arm_about_its_pinned_hand() {
     let (bind, body) = figure(1.0, 0.2, 9);
     for spec in kinds() {
@@ -356,6 +378,23 @@ fn a_goal_in_the_space_of_a_joint_is_pinned_there() {
     assert!(report.position_residual < 1e-4, "{report:?}");
     assert!(seen(drag.pose()).distance(before) < 1e-4);
     let n = scene.rig.find_goal("right hand", None).unwrap();
+    assert_eq!(drag.goals()[n], scene.goals[n]);
+}
+
+#[test]
+fn a_head_that_looks_at_its_goal_does_so_while_the_chest_is_dragged() {
+    let (bind, body) = figure(1.0, 0.0, 7);
+    let mut scene = Scene::humanoid(&bind, &body, HumanoidSpec::new());
+    let (target, head) = (Vec3::new(0.8, 1.2, 1.5), body.head.unwrap());
+    *scene.goal("look") = Goal::position(target).into();
+    // The direction in which the head looks, from that at bind.
+    let ahead = math::rotate(math::conjugate(bind.model_rotation(head)), body.front(&bind));
+    let (drag, report) = scene.drag(&RigGrab::new(body.spine[0]), Vec3::new(0.05, -0.06, 0.04));
+    assert!(report.position_residual < 1e-4, "{report:?}");
+    let (at, turn) = place(drag.pose(), head);
+    let off = (turn * ahead.as_dvec3()).angle_between(target.as_dvec3() - at);
+    assert!(off.to_degrees() < 0.1, "{off}");
+    let n = scene.rig.find_goal("look", None).unwrap();
     assert_eq!(drag.goals()[n], scene.goals[n]);
 }
 

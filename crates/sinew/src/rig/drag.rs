@@ -133,7 +133,7 @@ struct Source {
 ///
 /// Joints above the grabbed one follow by inverse kinematics, joints below it by forward kinematics. Goals that are set hold
 /// their places, as pins; so do tips that a handle [holds](super::HandleSpec::holds), such as the feet of a
-/// [`HumanoidSpec`](super::HumanoidSpec), and the other effectors of a full body. Goals in the space of a joint hold their
+/// [`HumanoidSpec`](super::HumanoidSpec), and the other effectors of a full body, unless a joint below them is grabbed. Goals in the space of a joint hold their
 /// places there. Limits hold, and joints whose limits leave nothing stay. The solver is [`Drag`].
 ///
 /// What an animator keeps of a drag are goals and local transforms of joints. [`goals`](Self::goals) and
@@ -285,7 +285,9 @@ impl Rig {
                 part.blends |= one.placed && shares[0] < 1.0 || one.turned && shares[1] < 1.0;
                 // A full body keeps its effectors where they are, but for a root that floats.
                 let stays = live && handle.is_whole() && source.joint != handle.chain.root();
-                let pinned = holds || set && goal.position.is_some() || stays;
+                // What nobody has set follows a joint below it.
+                let held = (holds || stays) && !skeleton.is_below(grabbed, source.joint);
+                let pinned = held || set && goal.position.is_some();
                 let pinned = pinned && !one.grabbed && !handle.turns_only();
                 let is_new = !pins.iter().any(|pin| pin.effector.joint == source.joint);
                 if pinned && is_new && skeleton.is_below(source.joint, root) {

@@ -35,7 +35,7 @@ const SPRING: f32 = 1.0;
 pub struct RigGrab<'a> {
     /// Joint that is grabbed, or a point fixed to it. Its priority is ignored.
     pub grabbed: Effector,
-    /// What holds its place beside the goals of the rig; nothing by default.
+    /// Pins beside the goals of the rig; none by default. A pin takes the place of that of a goal at the same joint.
     pub pins: &'a [Pin],
     /// Joint below which joints follow. `None` (the default) for the hips, where the rig knows its figure's roles and the
     /// grabbed joint is below them, else for the topmost joint.
@@ -124,17 +124,22 @@ struct Source {
     turned: bool,
     /// Whether it holds its place.
     pinned: bool,
-    /// Whether it was where its goal is.
+    /// Whether the joint was at the goal when the drag began.
     reached: bool,
+    /// Influences of position and rotation.
     influence: [f32; 2],
 }
 
 /// A drag of a joint of a rigged figure, from the grab to the release.
 ///
-/// Joints above the grabbed one follow by inverse kinematics, joints below it by forward kinematics. Goals that are set hold
-/// their places, as pins; so do tips that a handle [holds](super::HandleSpec::holds), such as the feet of a
-/// [`HumanoidSpec`](super::HumanoidSpec), and the other effectors of a full body, unless a joint below them is grabbed. Goals in the space of a joint hold their
-/// places there. Limits hold, and joints whose limits leave nothing stay. The solver is [`Drag`].
+/// Joints above the grabbed one follow by inverse kinematics, joints below it by forward kinematics. Pinned are
+///
+/// - goals of handles that are on, where they are set: in their space, with their rotation if they have one;
+/// - tips that a handle [holds](super::HandleSpec::holds), such as the feet of a [`HumanoidSpec`](super::HumanoidSpec), and the
+///   other effectors of a full body, unless a joint below them is grabbed;
+/// - what [`RigGrab::pins`] adds.
+///
+/// Pins and limits go before the cursor; a joint whose ranges are 0 stays. The solver is [`Drag`].
 ///
 /// What an animator keeps of a drag are goals and local transforms of joints. [`goals`](Self::goals) and
 /// [`animation`](Self::animation) have them in each frame, and [`pose`](Self::pose) is what [`Rig::apply`] makes of them: nothing
@@ -205,12 +210,13 @@ pub struct RigDrag {
     sources: Vec<Source>,
     /// Joints that the drag has moved.
     moved: Vec<bool>,
-    /// The animation and the goals when the joint was grabbed.
+    /// The animation and the goals when the joint was grabbed, and those that are kept.
     original: Pose,
     given: Vec<RigGoal>,
     animation: Pose,
     goals: Vec<RigGoal>,
     shown: Pose,
+    /// The pose of the solver, and what the rig makes of what is kept of it.
     dragged: Pose,
     next: Pose,
     scratch: Vec<RigGoal>,

@@ -2,10 +2,12 @@
 
 mod rig_figure;
 
+use std::sync::Arc;
+
 use rig_figure::*;
 use sinew::{
-    Goal, Pole, Workspace,
-    body::{Role, Side},
+    Goal, Pole, Pose, Skeleton, Workspace,
+    body::{HumanLimits, Role, Side},
     glam::Vec3,
     math,
     rig::{
@@ -112,6 +114,37 @@ fn feet_stay_where_they_stand_whatever_a_hand_is_to_reach() {
         let hand = body.arm(Side::Right).unwrap().hand;
         let nearer = bind.position(hand).distance(to) - pose.position(hand).distance(to);
         assert!(nearer > 0.3, "the hand is {nearer} m nearer to a goal {far} m ahead");
+    }
+}
+
+#[test]
+fn peoples_limits_hold_on_a_rigged_humanoid() {
+    let (bind, body) = figure(1.0, 0.4, 2);
+    let mut skeleton = Skeleton::clone(bind.skeleton());
+    HumanLimits::of(&bind, &body).apply(&mut skeleton).unwrap();
+    let bind = Pose::rest(&Arc::new(skeleton));
+    for (limbs, from) in [Limbs::TwoBone, Limbs::FullBody]
+        .into_iter()
+        .flat_map(|limbs| [StartFrom::Pose, StartFrom::Preferred].map(|from| (limbs, from)))
+    {
+        let rig = Rig::new(&bind, Some(&body), &humanoid(limbs, from).rig(&body)).unwrap();
+        let mut goals = vec![RigGoal::new(); rig.goal_count()];
+        let mut set =
+            |name: &str, to: Vec3| goals[rig.find_goal(name, None).unwrap()] = Goal::position(to).into();
+        set("look", Vec3::new(-3.0, 2.5, -2.0));
+        set("left hand", Vec3::new(0.1, 1.5, 0.4));
+        set("body", Vec3::new(0.05, 0.8, 0.1));
+        let (mut state, mut workspace, mut pose) = (rig.state(), Workspace::new(), bind.clone());
+        let frame = RigFrame::new(0.02).with_goals(&goals);
+        rig.apply(&mut state, &mut workspace, &mut pose, &frame).unwrap();
+        assert!(
+            pose.local(body.head.unwrap()) != bind.local(body.head.unwrap()),
+            "{limbs:?}: the head turns"
+        );
+        for j in bind.skeleton().joints() {
+            let beyond = bind.skeleton().limits(j).excess(pose.local(j).rotation);
+            assert!(beyond <= 1e-5, "{limbs:?} {from:?}: joint {j} is {beyond} beyond its limits");
+        }
     }
 }
 

@@ -135,6 +135,17 @@ fn honoured(trial: Result<Report, SolveError>) -> Result<(), HandleFault> {
     }
 }
 
+/// The skeleton without preferred values of these joints, for solvers that have no use for them. The rig itself starts from them.
+fn without_preferred(skeleton: &Skeleton, joints: &[JointId]) -> Result<Skeleton, HandleFault> {
+    let mut plain = skeleton.clone();
+    for &j in joints {
+        let mut joint = *skeleton.joint(j);
+        joint.each_dof(|dof| dof.preferred = None);
+        plain.set_joint(j, joint)?;
+    }
+    Ok(plain)
+}
+
 /// Checks damping and springs, which a rig takes up for some solvers.
 fn check_timed(skeleton: &Skeleton, spec: &HandleSpec, joints: &[JointId]) -> Result<(), HandleFault> {
     for &j in joints {
@@ -217,19 +228,23 @@ impl Handle {
                 check_timed(skeleton, spec, &joints)?;
                 Method::JointSpace(JointSpace::new(bind, &chain)?)
             }
-            HandleSolver::Follow => Method::Follow(Follow::from_chain(skeleton, chain.clone())?),
+            HandleSolver::Follow => {
+                let plain = without_preferred(skeleton, &joints)?;
+                Method::Follow(Follow::from_chain(&plain, chain.clone())?)
+            }
             HandleSolver::Spline => {
                 let points: Vec<_> = spec.effectors.iter().map(|e| bind.position(e.joint)).collect();
                 let up = CurveUp::Direction(Vec3::Y);
                 let curve = Curve::new(CurveKind::CatmullRom, &points, false, up)?;
-                Method::Spline(Spline::from_chain(skeleton, chain.clone())?, curve)
+                let plain = without_preferred(skeleton, &joints)?;
+                Method::Spline(Spline::from_chain(&plain, chain.clone())?, curve)
             }
             HandleSolver::LookAt => {
                 let share =
                     |(n, &j): (usize, &JointId)| LookJoint::new(j).with_share(1.0 / (last + 1 - n) as f32);
                 let line: Vec<_> = joints.iter().enumerate().map(share).collect();
                 inner = 0..last + 1;
-                Method::LookAt(LookAt::new(skeleton, &line, axis)?)
+                Method::LookAt(LookAt::new(&without_preferred(skeleton, &joints)?, &line, axis)?)
             }
             HandleSolver::Aim => {
                 if !axis.is_finite() || axis == Vec3::ZERO {

@@ -57,7 +57,10 @@ pub enum Kind {
     /// The floor that clips are made for.
     Flat,
     /// Stairs on which people were measured; down or up. For the walks of `on_real_stairs`.
-    RealStairs { down: bool },
+    RealStairs {
+        /// Whether the walk goes down them.
+        down: bool,
+    },
     /// Any ground, planted without influence. Contact is not measured.
     Unchanged,
 }

@@ -112,7 +112,7 @@ fn closest([a, b, c]: &[V3; 3], p: V3) -> V3 {
 }
 
 #[cfg(test)]
-pub mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// Two triangles of a rectangle.

@@ -6,49 +6,21 @@
 //! Exit code 1 if a bound of contact is missed. Bounds of naturalness, and those of clips and grounds that the present planner
 //! was not made for, count with `--strict`. `--help` lists all options.
 
-mod ablate;
-mod accessor;
-mod anatomy;
-mod bvh;
-mod cases;
-mod command;
-mod contact;
-mod figure;
-mod flat;
-mod gait;
-mod ground;
-mod judge;
-mod lowpass;
-mod marks;
-mod maths;
-mod measure;
-mod motion;
-mod natural;
-#[cfg(test)]
-mod natural_tests;
-mod note;
-mod options;
-mod real_stairs;
-mod same;
-mod scene;
-mod strip;
-mod table;
-#[cfg(test)]
-mod tests;
-mod track;
-mod unchanged;
-
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
-use cases::{CASES, Case, GROUNDS, GroundCase};
-use command::Sinew;
-use judge::Verdict;
-use marks::Row;
-use options::{HELP, Options};
+use plant::{
+    ablate,
+    cases::{CASES, Case, GROUNDS, GroundCase},
+    command::{self, Sinew},
+    judge::{self, Verdict},
+    marks::{self, Row},
+    options::{HELP, Options},
+    table,
+};
 
 fn main() -> ExitCode {
     let options = match Options::read() {

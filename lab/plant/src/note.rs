@@ -86,7 +86,10 @@ impl Note {
             .and_then(|e| e.get("sinew"))
             .ok_or("the planted animation has no extras.sinew")?;
         let note: Self = serde_json::from_value(extras.clone()).map_err(|e| format!("extras.sinew: {e}"))?;
-        let stem = endings.iter().fold(planted.name.as_str(), |name, ending| name.trim_end_matches(ending)).trim_end();
+        let stem = endings
+            .iter()
+            .fold(planted.name.as_str(), |name, ending| name.trim_end_matches(ending))
+            .trim_end();
         let by_name = |name: &str| scene.clips.iter().find(|c| c.name == name);
         // A clip without a name is known by being the only other one.
         let only = || (scene.clips.len() == 2).then(|| &scene.clips[1 - at]);

@@ -3,9 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{
+use crate::judge::{larger, turn};
+use plant::{
     command,
-    judge::{larger, turn},
     scene::{Clip, Local, Scene},
     track::Values,
 };
@@ -229,7 +229,7 @@ fn by_goals(case: &Case, path: &Path, sinew: &Sinew) -> Result<Found, String> {
         keys += channel.times.len();
         if part.ends_with("turn") {
             let turns = channel.times.iter().map(|t| channel.rotation(*t));
-            let angles = turns.map(|[x, y, z, w]| (2.0 * (x * x + y * y + z * z).sqrt().atan2(w.abs())));
+            let angles = turns.map(|[x, y, z, w]| 2.0 * (x * x + y * y + z * z).sqrt().atan2(w.abs()));
             residual = angles.map(f64::to_degrees).fold(residual, larger);
         }
     }

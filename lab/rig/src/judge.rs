@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::{
+use plant::{
     maths::{Affine, V3},
     scene::{Clip, Local, Scene},
 };
@@ -172,7 +172,7 @@ pub fn worlds(parents: &[Option<usize>], locals: &[Local]) -> Vec<Affine> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::maths::v3;
+    use plant::maths::v3;
 
     fn frame(axis: V3, angle: f64) -> Affine {
         let v = axis * (0.5 * angle).sin();

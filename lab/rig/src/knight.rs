@@ -10,7 +10,7 @@ use sinew::{
 };
 use sinew_files::{Model, ReadOptions, rig};
 
-use crate::{
+use plant::{
     maths::{V3, v3},
     scene::Local,
 };

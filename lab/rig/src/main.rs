@@ -4,93 +4,14 @@
 //!
 //! Exit code 1 if a bound is missed.
 
-// The judge reads files, and judges planted feet, with the code of the judge of planting.
-#[allow(dead_code)]
-#[path = "../../plant/src/accessor.rs"]
-mod accessor;
-#[allow(dead_code)]
-#[path = "../../plant/src/anatomy.rs"]
-mod anatomy;
 mod baked;
-#[allow(dead_code)]
-#[path = "../../plant/src/bvh.rs"]
-mod bvh;
-#[allow(dead_code)]
-#[path = "../../plant/src/cases.rs"]
-mod cases;
-#[allow(dead_code)]
-#[path = "../../plant/src/command.rs"]
-mod command;
-#[allow(dead_code)]
-#[path = "../../plant/src/contact.rs"]
-mod contact;
 mod cost;
-#[allow(dead_code)]
-#[path = "../../plant/src/figure.rs"]
-mod figure;
-#[allow(dead_code)]
-#[path = "../../plant/src/flat.rs"]
-mod flat;
-#[allow(dead_code)]
-#[path = "../../plant/src/gait.rs"]
-mod gait;
-#[allow(dead_code)]
-#[path = "../../plant/src/ground.rs"]
-mod ground;
 mod judge;
 mod knight;
-#[allow(dead_code)]
-#[path = "../../plant/src/lowpass.rs"]
-mod lowpass;
-#[allow(dead_code)]
-#[path = "../../plant/src/marks.rs"]
-mod marks;
-#[allow(dead_code)]
-#[path = "../../plant/src/maths.rs"]
-mod maths;
-#[allow(dead_code)]
-#[path = "../../plant/src/measure.rs"]
-mod measure;
-#[allow(dead_code)]
-#[path = "../../plant/src/motion.rs"]
-mod motion;
-#[allow(dead_code)]
-#[path = "../../plant/src/natural.rs"]
-mod natural;
-#[allow(dead_code)]
-#[path = "../../plant/src/note.rs"]
-mod note;
-#[allow(dead_code)]
-#[path = "../../plant/src/options.rs"]
-mod options;
 mod oracle;
 mod orders;
 mod planted;
-#[allow(dead_code)]
-#[path = "../../plant/src/real_stairs.rs"]
-mod real_stairs;
-#[allow(dead_code)]
-#[path = "../../plant/src/same.rs"]
-mod same;
-#[allow(dead_code)]
-#[path = "../../plant/src/scene.rs"]
-mod scene;
-#[allow(dead_code)]
-#[path = "../../plant/src/strip.rs"]
-mod strip;
 mod switches;
-#[allow(dead_code)]
-#[path = "../../plant/src/table.rs"]
-mod table;
-#[allow(dead_code)]
-#[path = "../../plant/src/track.rs"]
-mod track;
-#[allow(dead_code)]
-#[path = "../../plant/src/unchanged.rs"]
-mod unchanged;
-#[allow(dead_code)]
-#[path = "../../plant/src/judge.rs"]
-mod planting;
 
 use std::{
     path::{Path, PathBuf},

@@ -13,8 +13,8 @@ use sinew::{
 };
 use sinew_files::{Model, ReadOptions};
 
-use crate::{
-    judge::{larger, turn, worlds},
+use crate::judge::{larger, turn, worlds};
+use plant::{
     maths::{Affine, V3, v3},
     scene::Local,
 };

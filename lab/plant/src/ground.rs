@@ -36,7 +36,7 @@ impl Ground {
     }
 
     /// Number of triangles.
-    pub fn len(&self) -> usize {
+    pub fn triangles(&self) -> usize {
         self.triangles.len()
     }
 

@@ -39,7 +39,7 @@ pub fn judge(
     let figure = Figure::new(&scene, &case.legs, case.is_bare())?;
     let node = scene.names.iter().rposition(|n| n == "ground").ok_or("no node \"ground\"")?;
     let floor = Ground::new(scene.triangles(node)?);
-    if floor.len() == 0 {
+    if floor.triangles() == 0 {
         return Err("the ground has no triangles".into());
     }
     let motion = Motion::new(&scene, &figure, case.neck.find(&scene)?, case.motion)?;

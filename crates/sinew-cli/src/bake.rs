@@ -10,7 +10,7 @@ use sinew::{
     JointId, Pose,
     ground::plant::{ClipAnalysis, ClipOptions, Figure, Interval, contact::ContactLimits},
     motion::{Clip, Interpolation, JointTracks, Track},
-    rig::{Baked, Deviation, MissedGoal, Rig, RigGoal, keys::RigKeys},
+    rig::{Baked, BakedGoals, MissedGoal, Rig, RigGoal, keys::RigKeys},
 };
 use sinew_files::{FileError, Model, Source, read_file, rig};
 
@@ -105,7 +105,7 @@ pub fn run(args: &BakeArgs) -> Result<(), Failure> {
         BakeTo::Joints => {
             let Baked { clip, missed, .. } = play(source, keys.as_ref())?;
             let clip = called(&free(&model, name, "baked"), &clip)?;
-            Made { keys: None, clip: Some(clip), missed }
+            Made { goals: None, clip: Some(clip), missed }
         }
         BakeTo::Goals => {
             let goals = |time, _: &Pose, goals: &mut [RigGoal]| {
@@ -113,12 +113,13 @@ pub fn run(args: &BakeArgs) -> Result<(), Failure> {
             };
             let start = if keys.is_some() { &start } else { &rest };
             let baked = rig.bake_goals(start, source, goals).map_err(|e| of_model(Failure::work(e)))?;
-            let clip = baked.clip.map(|clip| called(clip.name(), &clip)).transpose()?;
-            Made { keys: Some((baked.keys, baked.deviations)), clip, missed: baked.missed }
+            let clip = baked.clip.as_ref().map(|clip| called(clip.name(), clip)).transpose()?;
+            let missed = baked.missed.clone();
+            Made { goals: Some(baked), clip, missed }
         }
     };
     let reduced = args.tolerance.map(|tolerance| {
-        let shown = match (&made.keys, &made.clip) {
+        let shown = match (&made.goals, &made.clip) {
             (None, Some(clip)) => clip,
             _ => &play(source, keys.as_ref())?.clip,
         };
@@ -131,9 +132,14 @@ pub fn run(args: &BakeArgs) -> Result<(), Failure> {
             };
             feet.filter(|_| contacts.iter().any(stands)).map_or(tolerance, |(_, tight)| tight.min(tolerance))
         };
+        let failed = |e: &dyn std::fmt::Display| of_model(Failure::work(e));
+        if let Some(goals) = &made.goals {
+            let goals = goals.reduced(&rig, &rest, within).map_err(|e| failed(&e))?;
+            let clip = goals.clip.as_ref().map(|clip| called(clip.name(), clip)).transpose()?;
+            return Ok(Made { goals: Some(goals), clip, missed: Vec::new() });
+        }
         let clip = made.clip.as_ref().map(|clip| clip.reduced(&rest, within)).transpose();
-        let clip = clip.map_err(|e| of_model(Failure::work(e)))?;
-        Ok::<_, Failure>(Made { keys: made.keys.clone(), clip, missed: Vec::new() })
+        Ok::<_, Failure>(Made { goals: None, clip: clip.map_err(|e| failed(&e))?, missed: Vec::new() })
     });
     let reduced = reduced.transpose()?;
     let done = reduced.as_ref().unwrap_or(&made);
@@ -154,7 +160,7 @@ pub fn run(args: &BakeArgs) -> Result<(), Failure> {
             lookup::shown(clip.name()),
             if handles == 1 { "" } else { "s" },
             lookup::shown(&name),
-            clip.duration(),
+            done.duration(),
         )?;
         made.tell(&rig)?;
     }
@@ -166,8 +172,9 @@ const GOALS: &str = " (goals)";
 
 /// A baked clip.
 struct Made {
-    /// Keys of goals, and what they do not show of each handle.
-    keys: Option<(RigKeys, Vec<Deviation>)>,
+    /// Keys of goals, where it was baked to these.
+    goals: Option<BakedGoals>,
+    /// Tracks of joints.
     clip: Option<Clip>,
     missed: Vec<MissedGoal>,
 }
@@ -175,9 +182,20 @@ struct Made {
 impl Made {
     /// Number of keys of what moves; one with tangents counts three.
     fn moving_keys(&self) -> usize {
-        let tracks = self.keys.iter().flat_map(|(keys, _)| keys.tracks());
+        let tracks = self.goals.iter().flat_map(|goals| goals.keys.tracks());
         let goals: usize = tracks.map(|t| if t.keys().len() > 1 { t.keys().len() } else { 0 }).sum();
         goals + self.clip.as_ref().map_or(0, moving_keys)
+    }
+
+    /// Duration in seconds.
+    fn duration(&self) -> f32 {
+        let keys = self.goals.as_ref().and_then(|goals| goals.keys.span());
+        let clip = self.clip.as_ref().map(|clip| [clip.start(), clip.end()]);
+        let [from, to] = match (keys, clip) {
+            (Some(a), Some(b)) => [a[0].min(b[0]), a[1].max(b[1])],
+            (a, b) => a.or(b).unwrap_or_default(),
+        };
+        to - from
     }
 
     /// Prints the goals that are missed, and what goals do not show.
@@ -195,7 +213,7 @@ impl Made {
                 miss.rotation_residual.to_degrees(),
             )?;
         }
-        for (handle, off) in self.keys.iter().flat_map(|(_, off)| off).enumerate() {
+        for (handle, off) in self.goals.iter().flat_map(|goals| &goals.deviations).enumerate() {
             if off.turn > SHOWN {
                 writeln!(
                     io::stdout(),
@@ -315,9 +333,9 @@ fn write(
     if still {
         document.add_animation(source, None)?;
     }
-    match (&made.keys, &made.clip) {
-        (Some((keys, _)), clip) => {
-            document.add_keyed_clip(name, rig, keys, clip.as_ref(), extras)?;
+    match (&made.goals, &made.clip) {
+        (Some(goals), clip) => {
+            document.add_keyed_clip(name, rig, &goals.keys, clip.as_ref(), extras)?;
         }
         (None, Some(clip)) => {
             document.add_animation(clip, extras)?;

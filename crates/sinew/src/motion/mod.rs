@@ -10,6 +10,7 @@ mod track;
 pub use bake::{BakeError, Baker};
 pub use clip::{Clip, ClipCursor, ClipError, JointTracks};
 pub use reduce::ReduceError;
+pub(crate) use reduce::{MOST, shells};
 pub use root::{RootMotion, RootMotionError};
 pub(crate) use track::hermite;
 pub use track::{Interpolation, Track, TrackCursor, TrackError, TrackValue};

@@ -47,7 +47,7 @@ pub enum ReduceError {
 const SHELL: f32 = 0.1;
 
 /// Largest number of times times joints, each of which takes about 80 bytes: 20 minutes of 60 joints at 60 keys a second.
-const MOST: usize = 10_000_000;
+pub(crate) const MOST: usize = 10_000_000;
 
 impl Clip {
     /// The clip without the keys that it does not need: at each time of a key, and half-way between two such times, every
@@ -157,20 +157,7 @@ impl<'a> Reduction<'a> {
             let (clip, times) = (clip.name().into(), times.len());
             return Err(ReduceError::TooLong { clip, times, joints, most: MOST });
         }
-        let length =
-            |joint| math64::sqrt(skeleton.rest(joint).translation.as_dvec3().length_squared()) as f32;
-        let bones: Vec<f32> = skeleton.joints().map(length).collect();
-        let mut lengths: Vec<f32> = bones.iter().copied().filter(|b| *b > 0.0).collect();
-        lengths.sort_unstable_by(f32::total_cmp);
-        let median = lengths.get(lengths.len() / 2).copied().unwrap_or_default();
-        let mut longest = alloc::vec![0.0f32; joints];
-        for joint in skeleton.joints() {
-            if let Some(parent) = skeleton.parent(joint) {
-                longest[parent.index()] = longest[parent.index()].max(bones[joint.index()]);
-            }
-        }
-        let own = |(longest, bone): (&f32, &f32)| if *longest > 0.0 { *longest } else { bone.min(median) };
-        let shells = longest.iter().zip(&bones).map(|pair| SHELL * own(pair)).collect();
+        let shells = shells(skeleton);
         let mut this = Self {
             clip,
             skeleton,
@@ -318,6 +305,23 @@ impl<'a> Reduction<'a> {
         }
         Clip::new(self.clip.name(), self.skeleton, tracks)
     }
+}
+
+/// Distances of the points that show the joints' own turns, in the joints' units.
+pub(crate) fn shells(skeleton: &Skeleton) -> Vec<f32> {
+    let length = |joint| math64::sqrt(skeleton.rest(joint).translation.as_dvec3().length_squared()) as f32;
+    let bones: Vec<f32> = skeleton.joints().map(length).collect();
+    let mut lengths: Vec<f32> = bones.iter().copied().filter(|b| *b > 0.0).collect();
+    lengths.sort_unstable_by(f32::total_cmp);
+    let median = lengths.get(lengths.len() / 2).copied().unwrap_or_default();
+    let mut longest = alloc::vec![0.0f32; skeleton.len()];
+    for joint in skeleton.joints() {
+        if let Some(parent) = skeleton.parent(joint) {
+            longest[parent.index()] = longest[parent.index()].max(bones[joint.index()]);
+        }
+    }
+    let own = |(longest, bone): (&f32, &f32)| if *longest > 0.0 { *longest } else { bone.min(median) };
+    longest.iter().zip(&bones).map(|pair| SHELL * own(pair)).collect()
 }
 
 /// A joint's position and two points beside it.

@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::{Rig, RigError, RigFrame, RigGoal, keys::KeyError};
 use crate::{
     Pose, Workspace,
-    motion::{BakeError, Baker, Clip, ClipError, JointTracks},
+    motion::{BakeError, Baker, Clip, ClipError, JointTracks, ReduceError},
 };
 
 /// Errors of [`Rig::bake`].
@@ -44,6 +44,9 @@ pub enum RigBakeError {
     /// A baked value is not finite.
     #[error(transparent)]
     Bake(#[from] BakeError),
+    /// Keys cannot be removed.
+    #[error(transparent)]
+    Reduce(#[from] ReduceError),
     /// A goal cannot be a key.
     #[error(transparent)]
     Keys(#[from] KeyError),

@@ -136,6 +136,7 @@ mod plant;
 mod precedence;
 mod preferred;
 mod read;
+mod reduce_goals;
 mod residual;
 mod space;
 mod spec;

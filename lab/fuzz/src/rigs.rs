@@ -67,7 +67,7 @@ fn play(rig: &Rig, model: &Model) -> Result<Outcome, String> {
         // Every other handle is switched off and on.
         (0..rig.len())
             .filter(|handle| handle % 2 == 0)
-            .for_each(|handle| state.set_on(handle, n < 2 || n > 4));
+            .for_each(|handle| state.set_on(handle, !(2..=4).contains(&n)));
         if let Err(error) = rig.apply(&mut state, &mut workspace, &mut pose, &RigFrame::new(0.1)) {
             if pose.skeleton().joints().any(|j| pose.local(j) != before.local(j)) {
                 return Err(format!("the pose is another after: {error}"));

@@ -191,7 +191,11 @@ fn levers(rig: &Rig, rest: &Pose, shells: &[f32]) -> Vec<Lever> {
         let root = handle.chain.root();
         Lever { root, joint, rotation: reach.fold(shell(joint), f32::max), turns }
     };
-    rig.handles.iter().flat_map(|h| h.sources.iter().map(move |s| (h, s.joint))).map(|(h, j)| lever(h, j)).collect()
+    rig.handles
+        .iter()
+        .flat_map(|h| h.sources.iter().map(move |s| (h, s.joint)))
+        .map(|(h, j)| lever(h, j))
+        .collect()
 }
 
 /// The keys that are left where each track keeps its values within the tolerance of its goal at a time.

@@ -20,7 +20,7 @@ use crate::{
     lookup, model,
     outputs::{check_folder, ending, keep_inputs},
     plant::{
-        GROUND_COLOR,
+        GROUND_COLOR, contacts,
         level::{Level, LevelError, Walk},
         report,
         work::{self, Done, Task, WorkError},
@@ -70,7 +70,7 @@ pub fn run(args: &BakeArgs) -> Result<(), Failure> {
             let by_hand = |e| of_model(Failure::Work(format!("{e}; {}", model::feet_by_hand(&model, &bind))));
             let body = body.map_err(by_hand)?;
             let skin = model.skin_points(&bind);
-            Some(Figure::of_body(&bind, &body, &skin).map_err(|e| of_model(Failure::work(e)))?)
+            Some(rig.figure(&bind, &body, &skin).map_err(|e| of_model(Failure::work(e)))?)
         }
         false => None,
     };
@@ -93,7 +93,10 @@ pub fn run(args: &BakeArgs) -> Result<(), Failure> {
     let planted = match (&level, &figure) {
         (Some(level), Some(figure)) => {
             let played = keys.take().map(|keys| called(name, &play(clip, Some(&keys))?.clip)).transpose()?;
-            Some(plant(level, figure, &rest, played.as_ref().unwrap_or(clip), args).map_err(of_model)?)
+            let clip = played.as_ref().unwrap_or(clip);
+            let given = contacts::of_joints(&model, clip, rig.feet().map(|foot| foot.contact))
+                .map_err(|e| Failure::Work(format!("{}: `contacts`: {e}", args.rig.display())))?;
+            Some(plant(level, figure, &rest, clip, given, args).map_err(of_model)?)
         }
         _ => None,
     };
@@ -276,8 +279,19 @@ fn free(model: &Model, name: &str, what: &str) -> String {
 }
 
 /// Plants the clip's feet on a ground.
-fn plant(level: &Level, figure: &Figure, rest: &Pose, clip: &Clip, args: &BakeArgs) -> Result<Done, Failure> {
-    let task = Task { figure, rest, clip, options: ClipOptions::default() };
+fn plant(
+    level: &Level,
+    figure: &Figure,
+    rest: &Pose,
+    clip: &Clip,
+    given: contacts::Given,
+    args: &BakeArgs,
+) -> Result<Done, Failure> {
+    let mut options = ClipOptions::default();
+    if given.iter().any(Option::is_some) {
+        options.contacts = given.into();
+    }
+    let task = Task { figure, rest, clip, options };
     let made = args.units.ground_options(args.ground.up);
     let ground = |walk: &Walk<'_>| level.mesh(walk, args.ground.scale, args.ground.at, &made);
     work::plant(&task, ground).map_err(|error| match error {

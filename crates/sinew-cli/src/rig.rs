@@ -86,7 +86,12 @@ fn proposal(model: &Model, bind: &Pose, body: &BodyRoles, height: f32) -> String
          height = {height:?}\n\n\
          [humanoid]\n\
          # \"two-bone\": each limb by itself. \"full-body\": the trunk helps a limb that does not reach.\n\
-         limbs = \"two-bone\"\n\n\
+         limbs = \"two-bone\"\n\
+         # Planted feet: height of soles above the ground in metres, turn of the toes outwards in radians, and whether soles turn\n\
+         # with the slope or stay level. Each is a value or [left, right].\n\
+         # feet = {{ height = 0.0, toe_out = 0.0, slope = true }}\n\
+         # Joints that clips move by a curve of contact, from 0 to 1, in place of contacts that are detected.\n\
+         # contacts = {{ left = \"NODE\", right = \"NODE\" }}\n\n\
          # Goals are those below; remove `# ` to set one. `space` is \"model\" (the default), \"world\", a role such as \"head\" or\n\
          # \"left hand\" (x is the figure's left, y up, z its front, as at bind), or {{ joint = \"name\" }}. Positions are those at\n\
          # bind. Goals take `influence` (0 to 1), those of the body, hands and feet a `rotation = [x, y, z, w]`; elbows and\n\

@@ -114,6 +114,46 @@ fn other_contacts_are_obeyed() {
 }
 
 #[test]
+fn a_rig_plants_with_the_same_settings() {
+    let place = Place::new("contacts_rig");
+    let mut glb = Glb::sample();
+    let keys = [(0.0, [0.0; 3]), (1.0, [0.0, 1.0, 0.0]), (1.2, [0.0; 3])];
+    add_curve(&mut glb, "contact_l", "LINEAR", &keys);
+    add_curve(&mut glb, "still", "LINEAR", &[(0.0, [1.0; 3]), (1.0, [1.0; 3])]);
+    place.write("walk.glb", glb.bytes());
+    let rig = |settings: &str| place.write("rig.toml", format!("rig = 1\n[humanoid]\n{settings}\n"));
+    let out = 10f32.to_radians();
+    rig(&format!(
+        "feet = {{ height = 0.02, toe_out = [{out:?}, 0] }}\ncontacts = {{ left = \"contact_l\" }}"
+    ));
+    place.done("bake walk.glb -q --rig rig.toml --ground rough -o baked.glb");
+    place.done(
+        "plant walk.glb -q --ground rough --sole-height 0.02 --yaw-left 10 --contacts left=contact_l -o planted.glb",
+    );
+    rig("");
+    place.done("bake walk.glb -q --rig rig.toml --ground rough -o plain.glb");
+    rig("feet = { slope = false }");
+    place.done("bake walk.glb -q --rig rig.toml --ground rough -o level.glb");
+    let [planted, baked, plain, level] =
+        ["planted", "baked", "plain", "level"].map(|name| place.glb(&format!("{name}.glb")));
+    let values = |glb: &Glb, joint: &str, path: &str| {
+        let name = glb.json["animations"][1]["name"].as_str().unwrap().to_owned();
+        glb.sampler(&name, joint, path).map(|(_, to)| glb.values(to)).unwrap()
+    };
+    for (joint, path) in [("hips", "translation"), ("thigh.L", "rotation"), ("foot.R", "rotation")] {
+        let baked = values(&baked, joint, path);
+        assert_eq!(baked, values(&planted, joint, path), "{joint}");
+        assert_ne!(baked, values(&plain, joint, path), "{joint}");
+    }
+    assert_ne!(values(&level, "foot.L", "rotation"), values(&plain, "foot.L", "rotation"));
+    rig("contacts = { right = \"still\" }");
+    says(
+        &place.failed("bake walk.glb -q --rig rig.toml --ground rough -o x.glb"),
+        &["rig.toml: `contacts`: the translation of `still` is constant in `walk`"],
+    );
+}
+
+#[test]
 fn nodes_carry_curves() {
     let place = Place::new("contacts_nodes");
     let mut glb = Glb::sample();

@@ -48,7 +48,13 @@
 //! `"left hand"`, `"spine 1"` and so on ([`Role::from_name`](sinew::body::Role::from_name)).
 //!
 //! `[humanoid]` makes the handles of a two-legged figure by its roles ([`HumanoidSpec`]), before all others. Alone it changes
-//! nothing. Its settings are `limbs` (`two-bone` or `full-body`) and `from`, as above.
+//! nothing. Its settings are `limbs` (`two-bone` or `full-body`) and `from`, as above, and for planting
+//! ([`Rig::figure`](sinew::rig::Rig::figure), [`FootPlanting`](sinew::rig::FootPlanting)):
+//!
+//! | setting | value | default |
+//! |---|---|---|
+//! | `feet` | `{ height, toe_out, slope }`: metres above the ground, radians outwards, and whether soles turn with the slope; each a value or `[left, right]` | `{ height = 0, toe_out = 0, slope = true }` |
+//! | `contacts` | `{ left = joint, right = joint }`, or one of them: joints that the clip moves by a contact curve, as `sinew plant --contacts` reads it | detected |
 //!
 //! `[goal."name"]` sets the goal of a handle, or of a humanoid: `body`, `look`, `left hand`, `right hand`, `left foot`,
 //! `right foot`, and as poles `left elbow`, `right elbow`, `left knee`, `right knee`. It has the settings of `goal` and
@@ -84,12 +90,12 @@ use std::path::Path;
 
 use sinew::{
     JointId, Pole, Pose, Skeleton,
-    body::{BodyRoles, Role},
+    body::{BodyRoles, LegJoints, Role, Side},
     glam::{Quat, Vec3},
     ground::plant::Sole,
     rig::{
-        EffectorSpec, FootSpec, GoalSpec, HandleFault, HandleSolver, HandleSpec, HumanoidSpec, Limbs, Rig,
-        RigError, RigSpec, Space, StartFrom,
+        EffectorSpec, FootPlanting, FootSpec, GoalSpec, HandleFault, HandleSolver, HandleSpec, HumanoidSpec,
+        Limbs, Rig, RigError, RigSpec, Space, StartFrom,
     },
     solve::{RootMode, Tolerance},
 };
@@ -316,6 +322,9 @@ impl Reader<'_> {
             lines.push(Lines { handle: table.at, settings: settings.collect(), goals: Vec::new() });
             spec.handles.push(self.handle(&table)?);
         }
+        if let (Some(value), Some(body)) = (all.get("humanoid"), body) {
+            spec.feet = self.feet(&self.table(value, "a humanoid")?, body)?;
+        }
         if let Some(value) = all.get("goal") {
             let goals = self.table(value, "`goal`")?;
             for (name, value) in goals.entries {
@@ -334,7 +343,7 @@ impl Reader<'_> {
         why: impl FnOnce() -> String,
     ) -> Result<RigSpec, FileError> {
         let table = self.table(value, "a humanoid")?;
-        self.only(&table, &["limbs", "from"])?;
+        self.only(&table, &["limbs", "from", "feet", "contacts"])?;
         let mut humanoid = HumanoidSpec::new();
         if let Some(value) = table.get("limbs") {
             humanoid.limbs = self.choice(value, "way to solve limbs", Limbs::ALL, Limbs::name)?;
@@ -347,6 +356,66 @@ impl Reader<'_> {
             self.at(value, format!("{needs}: {}", why()))
         })?;
         Ok(humanoid.rig(body))
+    }
+
+    /// Reads the settings of planting of a humanoid.
+    fn feet(&self, humanoid: &Table, body: &BodyRoles) -> Result<[FootPlanting; 2], FileError> {
+        let mut feet = [FootPlanting::default(); 2];
+        if let Some(value) = humanoid.get("feet") {
+            let table = self.table(value, "`feet`")?;
+            self.only(&table, &["height", "toe_out", "slope"])?;
+            for (side, foot) in Side::BOTH.into_iter().zip(&mut feet) {
+                if let Some(value) = table.get("height") {
+                    let (value, length) = (self.of_side(value, side)?, self.leg_length(body.leg(side)));
+                    foot.height = self.number(value, "`height`")?;
+                    if foot.height.abs() > length {
+                        let what =
+                            format!("`height` must be within the leg's {length:.3} m, not {}", foot.height);
+                        return Err(self.at(value, what));
+                    }
+                }
+                if let Some(value) = table.get("toe_out") {
+                    let half = std::f32::consts::PI;
+                    foot.toe_out = self.within(self.of_side(value, side)?, "toe_out", -half, half)?;
+                }
+                if let Some(value) = table.get("slope") {
+                    foot.follows_slope = self.boolean(self.of_side(value, side)?, "`slope`")?;
+                }
+            }
+        }
+        if let Some(value) = humanoid.get("contacts") {
+            let table = self.table(value, "`contacts`")?;
+            self.only(&table, &["left", "right"])?;
+            for (side, foot) in Side::BOTH.into_iter().zip(&mut feet) {
+                foot.contact = table.get(&side.to_string()).map(|joint| self.joint(joint)).transpose()?;
+            }
+            if table.entries.is_empty() {
+                return Err(self.at(value, "`contacts` needs `left` or `right`, the joint that carries them"));
+            }
+        }
+        Ok(feet)
+    }
+
+    /// The value of a side: that of both, or its own of `[left, right]`.
+    fn of_side<'t, 'i>(&self, value: &'t Value<'i>, side: Side) -> Result<&'t Value<'i>, FileError> {
+        match value.get_ref() {
+            DeValue::Array(list) if list.len() == 2 => Ok(&list[side.index()]),
+            DeValue::Array(list) => {
+                Err(self
+                    .at(value, format!("it must be one value or `[left, right]`, not {} values", list.len())))
+            }
+            _ => Ok(value),
+        }
+    }
+
+    /// Length of a leg from hip to ankle in the rest pose.
+    fn leg_length(&self, leg: &LegJoints) -> f32 {
+        let place = |joint: JointId| {
+            let above = |at: Vec3, j: JointId| self.skeleton.rest(j).to_affine().transform_point3(at);
+            std::iter::once(joint).chain(self.skeleton.ancestors(joint)).fold(Vec3::ZERO, above)
+        };
+        let [thigh, shin, foot] = [leg.thigh, leg.shin, leg.foot].map(place);
+        thigh.distance(shin) + shin.distance(foot)
     }
 
     /// Reads a goal by its name. Returns the index of its handle, and the handle before.

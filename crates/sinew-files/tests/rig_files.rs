@@ -11,7 +11,7 @@ use sinew::{
     body::BodyRoles,
     glam::Vec3,
     joint::{Dof, Joint},
-    rig::{HandleSolver, Rig, RigFrame, RigGoal, Space, StartFrom},
+    rig::{FootPlanting, HandleSolver, Rig, RigFrame, RigGoal, Space, StartFrom},
 };
 use sinew_files::{FileError, rig};
 
@@ -158,7 +158,9 @@ fn the_files_in_the_docs_fit_the_figure_that_they_are_for() {
     let body = BodyRoles::find(&bind, &model.declared_roles).unwrap();
     let rig = rig::read(text(2), Path::new("salute.toml"), &bind, Some(&body)).unwrap();
     assert!(rig.find_goal("left foot", None).is_some());
-    let spaces = format!("rig = 1\n{}", text(3));
+    let rig = rig::read(text(3), Path::new("walk.toml"), &bind, Some(&body)).unwrap();
+    assert!(rig.feet()[1].contact.is_some() && !rig.feet()[1].follows_slope);
+    let spaces = format!("rig = 1\n{}", text(4));
     let rig = rig::read(&spaces, Path::new("knight.toml"), &model.bind_pose(), Some(&body)).unwrap();
     assert_eq!(rig.names().collect::<Vec<_>>(), ["right hand"]);
 }
@@ -447,5 +449,48 @@ fn a_humanoid_has_goals_by_name() {
             .unwrap_or_else(|| panic!("no error for {text}"))
             .to_string();
         assert!(error.contains(words) && !error.contains('\n'), "{text}: {error}");
+    }
+}
+
+#[test]
+fn planting_of_feet_is_read_with_the_figure() {
+    let model = sinew_files::sample::mannequin().unwrap();
+    let bind = model.bind_pose();
+    let body = BodyRoles::find(&bind, &model.declared_roles).unwrap();
+    let read = |text: &str| rig::read(&format!("rig = 1\n{text}"), Path::new("a.toml"), &bind, Some(&body));
+    let plain = FootPlanting::default();
+    assert_eq!(*read("[humanoid]").unwrap().feet(), [plain; 2]);
+
+    let text = "[humanoid]\nfeet = { height = 0.01, toe_out = [0.1, 0.2], slope = [false, true] }\n\
+                contacts = { right = \"head\" }";
+    let rig = read(text).unwrap();
+    let foot = FootPlanting { height: 0.01, ..plain };
+    let contact = bind.skeleton().find("head");
+    assert!(contact.is_some());
+    let left = FootPlanting { toe_out: 0.1, follows_slope: false, ..foot };
+    assert_eq!(*rig.feet(), [left, FootPlanting { toe_out: 0.2, contact, ..foot }]);
+    // Outwards is to the left on the left, counter-clockwise seen from above.
+    let figure = rig.figure(&bind, &body, &model.skin_points(&bind)).unwrap();
+    let legs = figure.legs().iter().map(|leg| (leg.sole_height, leg.yaw, leg.follows_slope));
+    assert_eq!(legs.collect::<Vec<_>>(), [(0.01, 0.1, false), (0.01, -0.2, true)]);
+
+    for (text, line, words) in [
+        ("feat = {}", 3, "a humanoid has no setting `feat`; did you mean `feet`?"),
+        ("feet = 3", 3, "`feet` must be a table, not `3`"),
+        ("feet = { hight = 1 }", 3, "`feet` has no setting `hight`; did you mean `height`?"),
+        ("feet = { height = 2 }", 3, "`height` must be within the leg's 0."),
+        ("feet = { height = nan }", 3, "`height` must be a finite number, not `nan`"),
+        ("feet = { toe_out = [0, 4] }", 3, "`toe_out` must be -3.14"),
+        ("feet = { toe_out = [0, 1, 2] }", 3, "one value or `[left, right]`, not 3 values"),
+        ("\nfeet = { slope = 1 }", 4, "`slope` must be `true` or `false`, not `1`"),
+        ("contacts = {}", 3, "`contacts` needs `left` or `right`"),
+        ("contacts = { lft = \"head\" }", 3, "`contacts` has no setting `lft`; did you mean `left`?"),
+        ("\n\ncontacts = { left = \"haed\" }", 5, "did you mean `head`?"),
+    ] {
+        let error = read(&format!("[humanoid]\n{text}")).err().unwrap().to_string();
+        assert!(
+            error.starts_with(&format!("a.toml:{line}: ")) && error.contains(words),
+            "{error}\nnot {line}: {words}"
+        );
     }
 }

@@ -377,6 +377,55 @@ fn contacts_and_influence_are_set_in_the_state() {
     assert!(stand(&mut state).1);
 }
 
+/// A joint beside the figure carries a contact, in the pose of ticks and of frames.
+#[test]
+fn a_joint_carries_the_contact_of_a_foot_by_the_axis_that_it_moves_along() {
+    let walker = Walker::new();
+    // The end of the head serves, as planting does not move it.
+    let node = walker.bind.skeleton().find("HeadTop_End").unwrap();
+    let rest = walker.bind.local(node).translation;
+    let at = |axis: Vec3, time: f32| rest + (axis * ((0.2..0.7).contains(&time) as u8 as f32) - rest * axis);
+    for axis in [Vec3::Y, Vec3::X, Vec3::Z] {
+        let mut spec = HumanoidSpec::new().rig(&walker.body);
+        spec.feet[1].contact = Some(node);
+        let rig = Rig::new(&walker.bind, Some(&walker.body), &spec).unwrap();
+        for look_ahead in [0.0, AHEAD] {
+            let rig = rig.clone().with_planter(walker.planter(look_ahead)).unwrap();
+            let (mut state, mut workspace, mut pose) = (rig.state(), Workspace::new(), walker.bind.clone());
+            for n in 0..60 {
+                let time = n as f32 * DT;
+                let sample = |later: f32, pose: &mut Pose| {
+                    pose.copy_from(&walker.bind);
+                    pose.set_translation(node, at(axis, time + later));
+                    Placement::IDENTITY
+                };
+                sample(0.0, &mut pose);
+                pose.update();
+                let frame = RigFrame::new(DT).with_ground(&Rough);
+                let frame = if look_ahead > 0.0 { frame.with_look_ahead(&sample) } else { frame };
+                rig.apply(&mut state, &mut workspace, &mut pose, &frame).unwrap();
+                let stands = state.feet().unwrap().stands(1);
+                // A tick is 1/30 s; with look-ahead a foot is down a tick before, without a tick may take a frame more.
+                let near = [0.2, 0.7].iter().any(|t| (-0.035..0.06).contains(&(time - t)));
+                assert!(
+                    near || stands == (0.2..0.7).contains(&time),
+                    "{axis}, {look_ahead}, {time}: {stands}"
+                );
+                assert!(state.feet().unwrap().stands(0));
+            }
+        }
+    }
+    let mut spec = HumanoidSpec::new().rig(&walker.body);
+    let mut builder = Skeleton::builder();
+    let far =
+        (0..99).map(|n| builder.add(format!("{n}"), None, JointTransform::from_translation(Vec3::ZERO)));
+    let far = far.last().unwrap();
+    spec.feet[0].contact = Some(builder.build().unwrap().1[far]);
+    let rig = Rig::new(&walker.bind, Some(&walker.body), &spec).unwrap();
+    let error = rig.with_planter(walker.planter(0.0)).err().unwrap();
+    assert!(matches!(error, RigError::NoContact { .. }), "{error}");
+}
+
 #[test]
 fn only_the_first_frame_allocates() {
     let walker = Walker::new();

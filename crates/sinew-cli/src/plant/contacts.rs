@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 use sinew::{
+    JointId,
     body::Side,
     ground::plant::{ContactCurveError, Contacts, ContactsError, Interval, given::from_curve},
     motion::{Clip, Interpolation, Track},
@@ -45,6 +46,16 @@ pub fn read(
             Ok(given)
         }
     }
+}
+
+/// Contacts for a clip from the curves of joints.
+pub fn of_joints(model: &Model, clip: &Clip, joints: [Option<JointId>; 2]) -> Result<Given, String> {
+    let [left, right] = joints.map(|joint| {
+        let joint = joint?;
+        let node = lookup::quoted(&lookup::label(&model.skeleton, joint));
+        Some(of_joint(clip, joint, &node))
+    });
+    Ok([left.transpose()?, right.transpose()?])
 }
 
 /// The failure for contacts that planting refuses, with their source.
@@ -158,15 +169,18 @@ fn short(value: &Value) -> String {
     }
 }
 
-/// Contacts from the curve of a node's translation: y, or x if y is constant, or z if both are.
 fn of_node(model: &Model, clip: &Clip, wanted: &str) -> Result<Contacts, String> {
     if matches!(model.source, Source::Bvh(_)) {
         return Err("only nodes of a .glb, .gltf or .vrm carry contacts; a .bvh needs a .json file".into());
     }
     let joint = lookup::joint(&model.skeleton, wanted).map_err(|e| e.to_string())?;
+    of_joint(clip, joint, &lookup::quoted(wanted))
+}
+
+/// Contacts from the curve of a joint's translation: y, or x if y is constant, or z if both are.
+fn of_joint(clip: &Clip, joint: JointId, node: &str) -> Result<Contacts, String> {
     let track = clip.tracks().iter().find(|t| t.joint == joint).and_then(|t| t.translation.as_ref());
     let clip_name = lookup::quoted(clip.name());
-    let node = lookup::quoted(wanted);
     let Some(track) = track else { return Err(format!("{clip_name} does not move {node}")) };
     let keys = keys(track);
     let changes = |axis: usize| keys.iter().any(|(_, v)| v[axis] != keys[0].1[axis]);
@@ -174,7 +188,7 @@ fn of_node(model: &Model, clip: &Clip, wanted: &str) -> Result<Contacts, String>
         return Err(format!("the translation of {node} is constant in {clip_name}: it carries no curve"));
     };
     let keys: Vec<[f32; 2]> = keys.iter().map(|(time, v)| [*time, v[axis]]).collect();
-    curve(&keys, span(clip), &node)
+    curve(&keys, span(clip), node)
 }
 
 /// The track as keys (time in seconds, value) that straight lines connect.

@@ -1,6 +1,6 @@
 //! `sinew plant`: plants the feet of a clip on a ground, from file to file.
 
-mod contacts;
+pub mod contacts;
 pub mod level;
 pub mod report;
 mod show;

@@ -209,6 +209,14 @@ pub enum RigError {
     /// The frame has a ground, but the rig has no foot planter.
     #[error("the frame has a ground, but the rig has no foot planter to plant with")]
     NoPlanter,
+    /// The contact of a foot is carried by a joint that the skeleton does not have.
+    #[error("there is no joint {joint} that could carry a contact: the skeleton has {count} joints")]
+    NoContact {
+        /// The joint.
+        joint: JointId,
+        /// Number of joints of the skeleton.
+        count: usize,
+    },
     /// The feet cannot be planted.
     #[error("planting: {0}")]
     Plant(#[from] FootPlanterError),

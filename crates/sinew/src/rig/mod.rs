@@ -114,7 +114,7 @@
 //! A rig with a [foot planter](Rig::with_planter) plants the animation before its handles in every frame that has a
 //! [ground](RigFrame::ground). Planting is then a part of the animation: an unset goal is where planting has it. Feet that
 //! [hold](HandleSpec::holds) stay on the ground when the body is moved, and the goal of a foot moves it from there by its influence.
-//! The feet's memory is in the [`RigState`] ([`RigState::feet_mut`]). A frame without ground leaves the animation as it is, and the
+//! [`Rig::figure`] makes the planter's figure, with the feet's settings of the [`RigSpec`]. The feet's memory is in the [`RigState`] ([`RigState::feet_mut`]). A frame without ground leaves the animation as it is, and the
 //! feet begin anew on the next ground. Frames of feet that stand depend on those before, as the planter's do.
 //!
 //! # Errors
@@ -147,7 +147,9 @@ pub use drag::{RigDrag, RigDragError, RigGrab};
 pub use error::{HandleFault, RigError};
 pub use humanoid::{HumanoidSpec, Limbs};
 pub use matching::RigMatch;
-pub use spec::{EffectorSpec, FootSpec, GoalSpec, HandleSolver, HandleSpec, RigSpec, Space, StartFrom};
+pub use spec::{
+    EffectorSpec, FootPlanting, FootSpec, GoalSpec, HandleSolver, HandleSpec, RigSpec, Space, StartFrom,
+};
 
 use alloc::{boxed::Box, string::String, sync::Arc, vec::Vec};
 use core::fmt;
@@ -461,6 +463,7 @@ pub struct Rig {
     movers: Vec<usize>,
     spaces: Spaces,
     goals: usize,
+    feet: [FootPlanting; 2],
     planting: Option<Arc<Planting>>,
 }
 
@@ -509,7 +512,8 @@ impl Rig {
         moved.sort_unstable_by_key(|j| j.index());
         moved.dedup();
         let (handles, identity) = (handles.into(), Arc::new(()));
-        Ok(Self { skeleton, handles, identity, moved, movers, spaces, goals: first, planting: None })
+        let feet = spec.feet;
+        Ok(Self { skeleton, handles, identity, moved, movers, spaces, goals: first, feet, planting: None })
     }
 
     /// Number of handles.

@@ -1,11 +1,16 @@
 //! Planting before the handles.
 
-use alloc::sync::Arc;
+use alloc::{boxed::Box, sync::Arc};
 
-use super::{Rig, RigError, RigFrame, RigState};
+use glam::Vec3;
+
+use super::{FootPlanting, Rig, RigError, RigFrame, RigState};
 use crate::{
-    Pose, Skeleton,
-    ground::plant::{FootPlanter, FootPlanterError, FootPlanterReport, FootPlanterState},
+    JointId, Pose, Skeleton,
+    body::BodyRoles,
+    ground::plant::{
+        Figure, FigureError, FootPlanter, FootPlanterError, FootPlanterReport, FootPlanterState,
+    },
 };
 
 /// What a rig plants with.
@@ -65,22 +70,69 @@ impl RigState {
     }
 }
 
+/// Contact of a foot in a pose, by the offset of a joint from its parent.
+fn contact(joint: JointId, pose: &Pose) -> f32 {
+    let (now, rest) = (pose.local(joint).translation, pose.skeleton().rest(joint).translation);
+    let axis = [1, 0, 2].into_iter().find(|&axis| now[axis] != rest[axis]);
+    now[axis.unwrap_or(1)]
+}
+
 impl Rig {
+    /// Makes the figure of a [foot planter](Self::with_planter): that of [`Figure::of_body`], with the settings that the rig has for
+    /// its feet.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Figure::of_body`], and a setting is outside its range.
+    pub fn figure(
+        &self,
+        bind: &Pose,
+        body: &BodyRoles,
+        skin: &[(JointId, Vec3)],
+    ) -> Result<Figure, FigureError> {
+        let mut figure = Figure::of_body(bind, body, skin)?;
+        // Turns are counter-clockwise seen from above: outwards on the left.
+        for ((leg, feet), out) in figure.legs_mut().iter_mut().zip(&self.feet).zip([1.0, -1.0]) {
+            let &FootPlanting { height, toe_out, follows_slope, contact: _ } = feet;
+            (leg.sole_height, leg.yaw, leg.follows_slope) = (height, out * toe_out, follows_slope);
+        }
+        figure.check_settings(bind)?;
+        Ok(figure)
+    }
+
+    /// Planting of the left and the right foot, as the rig's specification has it.
+    pub fn feet(&self) -> &[FootPlanting; 2] {
+        &self.feet
+    }
+
+    /// Sets the contacts that joints carry.
+    fn set_contacts(&self, feet: &mut FootPlanterState, pose: &Pose) -> Result<(), FootPlanterError> {
+        for (leg, joint) in self.feet.iter().enumerate().filter_map(|(leg, foot)| Some((leg, foot.contact?)))
+        {
+            feet.set_contact(leg, Some(contact(joint, pose)))?;
+        }
+        Ok(())
+    }
+
     /// Plants the animation before the handles, in frames that have a [ground](RigFrame::ground). States that were made before
     /// are refused.
     ///
     /// Handles get the planted pose: an unset goal is where planting has it, and feet that [hold](super::HandleSpec::holds) keep
     /// the place on the ground when the body is moved. The goal of a foot moves it from there by its influence.
     ///
+    /// [`figure`](Self::figure) makes the planter's figure. Contacts of feet that [joints](FootPlanting::contact) carry are those of
+    /// the planter's first two legs.
+    ///
     /// # Errors
     ///
-    /// [`RigError::Figure`] or [`RigError::Plant`]: the planter's figure does not fit the rig's skeleton.
+    /// [`RigError::Figure`] or [`RigError::Plant`]: the planter's figure does not fit the rig's skeleton, or has fewer legs than
+    /// contacts are carried for; [`RigError::NoContact`]: one is carried by a joint that the skeleton does not have.
     ///
     /// ```
     /// # use std::sync::Arc;
     /// # use sinew::{JointTransform, Pose, Skeleton};
     /// use sinew::{Goal, Workspace, body::BodyRoles, glam::Vec3, ground::Plane};
-    /// use sinew::ground::plant::{Figure, FootPlanter, PlantOptions};
+    /// use sinew::ground::plant::{FootPlanter, PlantOptions};
     /// use sinew::rig::{HumanoidSpec, Rig, RigFrame, RigGoal};
     /// # let mut builder = Skeleton::builder();
     /// # let mut add = |name: &str, parent, x, y, z| {
@@ -97,9 +149,9 @@ impl Rig {
     /// # }
     /// # let bind = Pose::rest(&Arc::new(builder.build()?.0));
     /// let body = BodyRoles::find(&bind, &[])?;
-    /// let figure = Figure::of_body(&bind, &body, &[])?;
-    /// let planter = FootPlanter::new(&figure, PlantOptions::default())?;
-    /// let rig = Rig::new(&bind, Some(&body), &HumanoidSpec::new().rig(&body))?.with_planter(planter)?;
+    /// let rig = Rig::new(&bind, Some(&body), &HumanoidSpec::new().rig(&body))?;
+    /// let planter = FootPlanter::new(&rig.figure(&bind, &body, &[])?, PlantOptions::default())?;
+    /// let rig = rig.with_planter(planter)?;
     ///
     /// // A hill that rises towards +Z, and a figure that stands on it.
     /// let ground = Plane { point: Vec3::ZERO, normal: Vec3::new(0.0, 1.0, -0.2).normalize() };
@@ -126,6 +178,16 @@ impl Rig {
             return Err(FootPlanterError::Figure { joint, joints }.into());
         }
         figure.check_joints(&self.skeleton).map_err(|error| RigError::Figure(Box::new(error)))?;
+        let count = figure.legs().len();
+        for (leg, joint) in self.feet.iter().enumerate().filter_map(|(leg, foot)| Some((leg, foot.contact?)))
+        {
+            if joint.index() >= joints {
+                return Err(RigError::NoContact { joint, count: joints });
+            }
+            if leg >= count {
+                return Err(FootPlanterError::Leg { leg, count }.into());
+            }
+        }
         self.moved.extend(figure.joints());
         self.moved.sort_unstable_by_key(|j| j.index());
         self.moved.dedup();
@@ -166,11 +228,14 @@ impl Rig {
             if !Arc::ptr_eq(tick.skeleton(), pose.skeleton()) {
                 *tick = pose.clone();
             }
-            planter.give_ticks(next, tick, frame.dt, |_, later, tick| {
+            planter.give_ticks(next, tick, frame.dt, |next, later, tick| {
                 tick.copy_from(pose);
-                look_ahead(later, tick)
+                let placement = look_ahead(later, tick);
+                self.set_contacts(next, tick)?;
+                Ok(placement)
             })?;
         }
+        self.set_contacts(next, pose)?;
         planter.sense(next, ground, pose, &frame.placement)?;
         let report = planter.step(next, pose, &frame.placement, frame.dt)?;
         *planted = true;

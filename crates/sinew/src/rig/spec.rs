@@ -260,11 +260,35 @@ pub struct RigSpec {
     /// Height of the figure at bind, in metres, for goals in the [space of a role](Space::Role). `None` (the default) for that of
     /// its joints, which is less than that of its skin ([`BodyRoles::height`](crate::body::BodyRoles::height)).
     pub height: Option<f32>,
+    /// Planting of the left and the right foot of a two-legged figure, for [`Rig::figure`](super::Rig::figure) and
+    /// [`Rig::with_planter`](super::Rig::with_planter).
+    pub feet: [FootPlanting; 2],
 }
 
 impl RigSpec {
     /// A rig of these handles.
     pub fn new(handles: Vec<HandleSpec>) -> Self {
-        Self { handles, height: None }
+        Self { handles, ..Self::default() }
+    }
+}
+
+/// Settings of planting for one foot.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FootPlanting {
+    /// Height at which a planted sole is held above the ground, in metres. 0 by default.
+    pub height: f32,
+    /// Turn of the toes of a planted foot away from the other foot, in radians. 0 by default.
+    pub toe_out: f32,
+    /// Whether a planted sole lies along the ground; `true` by default. Without, it stays level
+    /// ([`Leg::follows_slope`](crate::ground::plant::Leg::follows_slope)).
+    pub follows_slope: bool,
+    /// Joint whose animated offset from its parent tells whether the foot stands: from one half on. Its y counts; its x where y is
+    /// that of the rest pose, and its z where both are. `None` (the default) to detect contacts.
+    pub contact: Option<JointId>,
+}
+
+impl Default for FootPlanting {
+    fn default() -> Self {
+        Self { height: 0.0, toe_out: 0.0, follows_slope: true, contact: None }
     }
 }

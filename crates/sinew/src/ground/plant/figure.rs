@@ -56,6 +56,28 @@ impl Leg {
         Ok(TwoBone::new(skeleton, self.thigh, self.shin, self.foot)?)
     }
 
+    /// Length from hip to ankle.
+    fn length(&self, rest: &Pose) -> f32 {
+        let at = |j| rest.position(j);
+        (at(self.shin) - at(self.thigh)).length() + (at(self.foot) - at(self.shin)).length()
+    }
+
+    fn check_settings(&self, rest: &Pose) -> Result<(), FigureError> {
+        let length = self.length(rest);
+        let checks = [
+            ("influence", "from 0 to 1", self.influence, 0.0, 1.0),
+            ("sole_height", "within the leg's length", self.sole_height, -length, length),
+            ("yaw", "within half a turn", self.yaw, -core::f32::consts::PI, core::f32::consts::PI),
+        ];
+        for (what, range, value, low, high) in checks {
+            if !(low..=high).contains(&value) {
+                let thigh = rest.skeleton().name(self.thigh).into();
+                return Err(FigureError::OutOfRange { what, thigh, range, value });
+            }
+        }
+        Ok(())
+    }
+
     /// Whether planting has no influence on the leg.
     pub(super) fn is_free(&self) -> bool {
         self.influence == 0.0
@@ -160,8 +182,7 @@ impl Figure {
         let (mut solvers, mut leg_length) = (Vec::new(), 0.0);
         for leg in &legs {
             solvers.push(leg.limb(skeleton, pelvis)?);
-            let at = |j| rest.position(j);
-            let length = (at(leg.shin) - at(leg.thigh)).length() + (at(leg.foot) - at(leg.shin)).length();
+            let length = leg.length(rest);
             if !(length > 0.0 && length.is_finite()) {
                 return Err(FigureError::NoLength {
                     thigh: skeleton.name(leg.thigh).into(),
@@ -170,21 +191,7 @@ impl Figure {
                 });
             }
             leg_length += length / legs.len() as f32;
-            let checks = [
-                ("influence", "from 0 to 1", leg.influence, 0.0, 1.0),
-                ("sole_height", "within the leg's length", leg.sole_height, -length, length),
-                ("yaw", "within half a turn", leg.yaw, -core::f32::consts::PI, core::f32::consts::PI),
-            ];
-            for (what, range, value, low, high) in checks {
-                if !(low..=high).contains(&value) {
-                    return Err(FigureError::OutOfRange {
-                        what,
-                        thigh: skeleton.name(leg.thigh).into(),
-                        range,
-                        value,
-                    });
-                }
-            }
+            leg.check_settings(rest)?;
         }
         let height = if height > 0.0 && height.is_finite() { height } else { leg_length * 2.0 };
         let soles: Vec<_> = legs.iter().map(|leg| leg.sample(rest, Vec3::ZERO)).collect();
@@ -232,6 +239,11 @@ impl Figure {
     /// Largest index of these joints.
     pub(crate) fn last_joint(&self) -> usize {
         self.joints().map(JointId::index).fold(0, usize::max)
+    }
+
+    /// Checks the settings of the legs, with lengths of the rest pose.
+    pub(crate) fn check_settings(&self, rest: &Pose) -> Result<(), FigureError> {
+        self.legs.iter().try_for_each(|leg| leg.check_settings(rest))
     }
 
     /// Checks that the joints, of which the skeleton has all, are pelvis and legs in it.

@@ -93,7 +93,7 @@ impl FootPlanter {
         dt: f32,
         mut sample: impl FnMut(f32, &mut Pose) -> Placement,
     ) -> Result<FootPlanterReport, FootPlanterError> {
-        self.give_ticks(feet, pose, dt, |_, later, pose| sample(later, pose))?;
+        self.give_ticks(feet, pose, dt, |_, later, pose| Ok(sample(later, pose)))?;
         let placement = sample(0.0, pose);
         pose.update();
         self.sense(feet, ground, pose, &placement)?;
@@ -106,7 +106,7 @@ impl FootPlanter {
         feet: &mut FootPlanterState,
         pose: &mut Pose,
         dt: f32,
-        mut sample: impl FnMut(&mut FootPlanterState, f32, &mut Pose) -> Placement,
+        mut sample: impl FnMut(&mut FootPlanterState, f32, &mut Pose) -> Result<Placement, FootPlanterError>,
     ) -> Result<(), FootPlanterError> {
         if !(dt >= 0.0 && dt.is_finite()) {
             return Err(FootPlanterError::Time(dt));
@@ -118,7 +118,7 @@ impl FootPlanter {
             feet.known.clear();
         }
         while let Some(later) = self.next_tick(feet, dt) {
-            let placement = sample(feet, later, pose);
+            let placement = sample(feet, later, pose)?;
             pose.update();
             self.give_tick(feet, pose, &placement)?;
         }

@@ -177,8 +177,9 @@ fn without_look_ahead_it_is_sense_and_step() {
     }
 }
 
-/// How far the feet of a lowered body are from where they are planted: in metres, and in radians.
-fn dragged(limbs: Limbs) -> [f32; 2] {
+/// How far the feet of a lowered body, and with a hand that is to reach as many metres away, are from where they are planted: in
+/// metres, and in radians.
+fn dragged(limbs: Limbs, reach: f32) -> [f32; 2] {
     let walker = Walker::new();
     let mut plain = Player::new(&walker, walker.rig(limbs, AHEAD));
     let mut low = Player::new(&walker, walker.rig(limbs, AHEAD));
@@ -186,7 +187,9 @@ fn dragged(limbs: Limbs) -> [f32; 2] {
     for _ in 0..180 {
         plain.step(&[]);
         let to = plain.pose.position(walker.body.hips) - 0.1 * Vec3::Y;
-        let goals = low.goals(&[("body", Goal::position(to))]);
+        let hand = plain.pose.position(walker.body.arm(Side::Left).unwrap().hand) + reach * Vec3::Z;
+        let set = [("body", Goal::position(to)), ("left hand", Goal::position(hand))];
+        let goals = low.goals(&set[..if reach > 0.0 { 2 } else { 1 }]);
         low.step(&goals);
         // The goal is not in the planter's memory.
         assert_eq!(low.state.feet(), plain.state.feet());
@@ -197,16 +200,22 @@ fn dragged(limbs: Limbs) -> [f32; 2] {
             off[1] = off[1].max(math::angle_between(turned(&low.pose), turned(&plain.pose)));
         }
     }
-    assert!(body < 0.02, "the body is {body} m from its goal");
+    // A full body's hips compete with its hands.
+    assert!(body < 0.02 || reach > 0.0 && limbs == Limbs::FullBody, "the body is {body} m from its goal");
     off
 }
 
 #[test]
 fn planted_feet_stay_under_a_lowered_body() {
-    let off = dragged(Limbs::TwoBone);
-    assert!(off[0] < 1e-4 && off[1] < 1e-3, "{off:?}");
-    let off = dragged(Limbs::FullBody);
-    assert!(off[0] < 2e-3 && off[1] < 2e-2, "{off:?}");
+    for reach in [0.0, 1.0] {
+        let off = dragged(Limbs::TwoBone, reach);
+        assert!(off[0] < 1e-4 && off[1] < 1e-3, "{reach}: {off:?}");
+    }
+    // Feet weigh a hundred times as much as hands and hips: they give way by 5 mm for each metre beyond reach.
+    for reach in [0.0, 1.0, 2.0] {
+        let off = dragged(Limbs::FullBody, reach);
+        assert!(off[0] < 1e-3 + 5e-3 * reach && off[1] < 5e-3, "{reach}: {off:?}");
+    }
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! Applies rigs to real clips, and judges the poses in f64.
 //!
-//!     cargo run --release -p rig [-- knight|switches|frame|baked]
+//!     cargo run --release -p rig [-- knight|switches|frame|baked|planted]
 //!
 //! Exit code 1 if a bound is missed.
 
 mod baked;
 mod cost;
+mod frame;
 mod judge;
 mod knight;
 mod oracle;
@@ -41,13 +42,16 @@ fn run() -> Result<bool, String> {
         return Err(format!("no {} (SINEW_DATA names the folder with gltf/)", path.display()));
     }
     let met = match std::env::args().nth(1).as_deref() {
-        None => knight(&path)? & switches::table(&data)? & planted::table(&path)? & baked(&data)?,
+        None => {
+            knight(&path)? & switches::table(&data)? & frame::table(&path)? & baked(&data)? & planted(&data)?
+        }
         Some("knight") => knight(&path)?,
         Some("switches") => switches::table(&data)?,
-        Some("frame") => planted::table(&path)?,
+        Some("frame") => frame::table(&path)?,
         Some("baked") => baked(&data)?,
+        Some("planted") => planted(&data)?,
         Some(other) => {
-            let known = "`knight`, `switches`, `frame` or `baked`";
+            let known = "`knight`, `switches`, `frame`, `baked` or `planted`";
             return Err(format!("there is no table `{other}`; there is {known}"));
         }
     };
@@ -58,6 +62,11 @@ fn run() -> Result<bool, String> {
 fn baked(data: &Path) -> Result<bool, String> {
     let sinew = baked::Sinew::build()?;
     baked::table(data, &sinew)
+}
+
+fn planted(data: &Path) -> Result<bool, String> {
+    let sinew = baked::Sinew::build()?;
+    planted::table(data, &sinew)
 }
 
 fn knight(path: &Path) -> Result<bool, String> {

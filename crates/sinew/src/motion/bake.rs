@@ -11,7 +11,7 @@ use super::{Clip, ClipError, Interpolation, JointTracks, Track, TrackError};
 /// Builder of a clip from one pose per frame. The clip's keys are linear.
 ///
 /// A part (translation, rotation or scale) that equals the rest pose in every frame gets no track. A part that is
-/// constant otherwise gets one key.
+/// constant otherwise gets one key, or, in a clip in which nothing moves, one at each end, so that it keeps its duration.
 #[derive(Clone, Debug)]
 pub struct Baker {
     joints: Vec<JointId>,
@@ -53,6 +53,8 @@ impl Baker {
     pub fn finish(self, name: impl Into<String>, skeleton: &Skeleton) -> Result<Clip, BakeError> {
         let n = self.joints.len();
         let mut tracks = Vec::with_capacity(n);
+        let moves = n > 0 && self.frames.chunks_exact(n).any(|frame| *frame != self.frames[..n]);
+        let ends = if moves || self.times.len() < 2 { 1 } else { 2 };
         for (i, &joint) in self.joints.iter().enumerate() {
             let frames = || self.frames.iter().skip(i).step_by(n);
             let mut rotations: Vec<Quat> = frames().map(|t| t.rotation).collect();
@@ -68,15 +70,16 @@ impl Baker {
             tracks.push(JointTracks {
                 joint,
                 translation: self
-                    .track(frames().map(|t| t.translation).collect(), self.rest[i].translation)?,
-                rotation: self.track(rotations, self.rest[i].rotation)?,
-                scale: self.track::<Vec3>(frames().map(|t| t.scale).collect(), self.rest[i].scale)?,
+                    .track(frames().map(|t| t.translation).collect(), self.rest[i].translation, ends)?,
+                rotation: self.track(rotations, self.rest[i].rotation, ends)?,
+                scale: self.track::<Vec3>(frames().map(|t| t.scale).collect(), self.rest[i].scale, ends)?,
             });
         }
         Ok(Clip::new(name, skeleton, tracks)?)
     }
 
-    fn track<T>(&self, values: Vec<T>, rest: T) -> Result<Option<Track<T>>, TrackError>
+    /// A track of a part, of which `ends` keys are left where it is constant.
+    fn track<T>(&self, values: Vec<T>, rest: T, ends: usize) -> Result<Option<Track<T>>, TrackError>
     where
         T: super::TrackValue + PartialEq,
     {
@@ -84,7 +87,9 @@ impl Baker {
             return Ok(None);
         }
         if values.iter().all(|v| *v == values[0]) {
-            return Track::new(self.times[..1].into(), values[..1].into(), Interpolation::Linear).map(Some);
+            let last = self.times.len() - 1;
+            let times = [self.times[0], self.times[last]][..ends].into();
+            return Track::new(times, values[..ends].into(), Interpolation::Linear).map(Some);
         }
         Track::new(self.times.clone(), values, Interpolation::Linear).map(Some)
     }

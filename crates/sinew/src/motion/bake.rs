@@ -69,8 +69,11 @@ impl Baker {
             }
             tracks.push(JointTracks {
                 joint,
-                translation: self
-                    .track(frames().map(|t| t.translation).collect(), self.rest[i].translation, ends)?,
+                translation: self.track(
+                    frames().map(|t| t.translation).collect(),
+                    self.rest[i].translation,
+                    ends,
+                )?,
                 rotation: self.track(rotations, self.rest[i].rotation, ends)?,
                 scale: self.track::<Vec3>(frames().map(|t| t.scale).collect(), self.rest[i].scale, ends)?,
             });

@@ -249,10 +249,13 @@ fn still(model: &Model, wanted: Option<&str>) -> Result<Option<Clip>, Failure> {
     if !model.clips.is_empty() || !model.problems.is_empty() || wanted.is_some_and(|name| name != "rest") {
         return Ok(None);
     }
-    let Some(root) = model.skeleton.joint_at(0) else { return Ok(None) };
-    let at = model.skeleton.rest(root).translation;
-    let track = Track::new(vec![0.0, 1.0], vec![at; 2], Interpolation::Linear).map_err(Failure::work)?;
-    let tracks = vec![JointTracks { translation: Some(track), ..JointTracks::new(root) }];
+    let track = |joint| {
+        let at = model.skeleton.rest(joint).rotation;
+        let rotation =
+            Track::new(vec![0.0, 1.0], vec![at; 2], Interpolation::Linear).map_err(Failure::work)?;
+        Ok(JointTracks { rotation: Some(rotation), ..JointTracks::new(joint) })
+    };
+    let tracks = model.skeleton.joints().map(track).collect::<Result<_, Failure>>()?;
     Ok(Some(Clip::new("rest", &model.skeleton, tracks).map_err(Failure::work)?))
 }
 

@@ -80,6 +80,37 @@ fn feet_are_planted_before_the_handles() {
     says(&place.failed("bake walk.glb --rig salute.toml --ground none.obj -o x.glb"), &["none.obj"]);
 }
 
+/// The walk as keys of goals, and those keys as joints: the tracks of rigged joints are not in between.
+#[test]
+fn a_clip_goes_to_goals_and_back() {
+    let place = Place::with_walk("bake_goals");
+    place.done("rig walk.glb -o rig.toml");
+    let said = place.done("bake walk.glb --rig rig.toml --to goals -o goals.glb");
+    assert!(!said.contains("do not show"), "{said}");
+    let goals = place.glb("goals.glb");
+    let clip = names(&goals)[1].clone();
+    assert_eq!(clip, format!("{} (goals)", names(&goals)[0]));
+    assert!(goals.sampler(&clip, "left foot goal", "translation").is_some());
+    for joint in ["hips", "thigh.L", "shin.R", "foot.L", "upper_arm.R", "forearm.L", "hand.R"] {
+        assert!(goals.sampler(&clip, joint, "rotation").is_none(), "{joint}");
+    }
+    all_finite(&place.0.join("goals.glb"));
+    place.done("bake goals.glb -q --rig rig.toml --clip #1 -o back.glb");
+    let back = place.glb("back.glb");
+    let baked = format!("{} (baked)", names(&goals)[0]);
+    assert_eq!(names(&back)[2], baked);
+    let (_, shin) = back.sampler(&baked, "shin.R", "rotation").unwrap();
+    assert!(back.values(shin).len() > 4);
+    assert!(back.sampler(&baked, "left foot goal", "translation").is_none());
+    // Few keys, and no name twice.
+    let said = place.done("bake walk.glb --rig rig.toml --to goals --tolerance 0.005 -o few.glb");
+    says(&said, &[" of "]);
+    assert!(3 * keys(&place.glb("few.glb"), 1) < keys(&goals, 1));
+    place.done("bake walk.glb -q --rig rig.toml -o walk.glb");
+    place.done("bake walk.glb -q --rig rig.toml --clip #0 -o walk.glb");
+    assert!(names(&place.glb("walk.glb"))[2].ends_with(" (baked 2)"));
+}
+
 #[test]
 fn goals_that_are_missed_are_said() {
     let place = Place::with_walk("bake_missed");

@@ -276,7 +276,11 @@ pub fn trace(
 pub fn key_times(clip: &Clip, figure: &Figure) -> Result<Vec<f64>, String> {
     let joints: Vec<usize> = figure.legs.iter().flat_map(|l| l.joints).collect();
     let densest = clip.channels.iter().filter(|c| joints.contains(&c.node)).max_by_key(|c| c.times.len());
-    let times = densest.ok_or("the planted animation moves no leg")?.times.clone();
+    let mut times = densest.ok_or("the planted animation moves no leg")?.times.clone();
+    // A still clip has a key at each end.
+    if let [from, to] = times[..] {
+        times.insert(1, 0.5 * (from + to));
+    }
     if times.len() < 3 || times.windows(2).any(|w| w[0] >= w[1]) {
         return Err(format!("the planted animation has {} keys, or keys out of order", times.len()));
     }

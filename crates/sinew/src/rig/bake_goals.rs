@@ -69,7 +69,7 @@ impl Rig {
     /// influence.
     ///
     /// To play the keys, sample [`BakedGoals::clip`] on the [preferred pose](Self::preferred_pose), [`RigKeys::sample`] the
-    /// goals, and [`apply`](Self::apply); [`bake`](Self::bake) does so with that pose for the one at rest.
+    /// goals, and [`apply`](Self::apply).
     ///
     /// # Errors
     ///

@@ -219,7 +219,7 @@ pub enum RigError {
     },
     /// The feet cannot be planted.
     #[error("planting: {0}")]
-    Plant(#[from] FootPlanterError),
+    Plant(Box<FootPlanterError>),
     /// The frame time is negative, NaN or infinite.
     #[error("the frame time must be 0 s or more and finite, not {0}")]
     FrameTime(f32),
@@ -229,7 +229,7 @@ pub enum RigError {
         /// Name of the handle.
         handle: String,
         /// Error of its solver.
-        error: SolveError,
+        error: Box<SolveError>,
     },
     /// A goal cannot be in the space that the frame gives it.
     #[error("handle `{handle}`: {fault}")]
@@ -266,4 +266,10 @@ pub enum RigError {
         /// Error of the curve.
         error: CurveError,
     },
+}
+
+impl From<FootPlanterError> for RigError {
+    fn from(error: FootPlanterError) -> Self {
+        Self::Plant(Box::new(error))
+    }
 }

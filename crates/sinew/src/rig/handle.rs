@@ -192,14 +192,14 @@ impl Handle {
 
     /// The error of an invalid goal, or of an invalid pose.
     pub fn refuse(&self, error: SolveError) -> RigError {
-        RigError::Solve { handle: self.name.clone(), error }
+        RigError::Solve { handle: self.name.clone(), error: Box::new(error) }
     }
 
     /// The error of its solver.
     pub fn failed(&self, failed: Failed) -> RigError {
         let handle = self.name.clone();
         match failed {
-            Failed::Solve(error) => RigError::Solve { handle, error },
+            Failed::Solve(error) => RigError::Solve { handle, error: Box::new(error) },
             Failed::JointSpace(error) => RigError::JointSpace { handle, error: Box::new(error) },
             Failed::Curve(error) => RigError::Curve { handle, error },
             Failed::FullBody(error) => {

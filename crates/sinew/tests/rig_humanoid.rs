@@ -118,6 +118,45 @@ fn feet_stay_where_they_stand_whatever_a_hand_is_to_reach() {
 }
 
 #[test]
+fn arms_that_are_modelled_straight_bend_as_peoples_do() {
+    let (mut bind, body) = figure(1.0, 0.4, 2);
+    let arm = body.arm(Side::Right).unwrap();
+    // In a T, with the elbow a centimetre too high: 4 degrees.
+    let [shoulder, hand] = [arm.upper_arm, arm.hand].map(|j| bind.position(j));
+    bind.set_position(arm.forearm, 0.5 * (shoulder + hand) + 0.01 * Vec3::Y);
+    bind.update();
+    bind.set_position(arm.hand, hand);
+    bind.update();
+    let rig = Rig::new(&bind, Some(&body), &HumanoidSpec::new().rig(&body)).unwrap();
+    let goal = rig.find_goal("right hand", None).unwrap();
+    let show = |to: Vec3| {
+        let mut goals = vec![RigGoal::new(); rig.goal_count()];
+        goals[goal] = Goal::position(to).into();
+        let (mut state, mut workspace, mut pose) = (rig.state(), Workspace::new(), bind.clone());
+        let frame = RigFrame::new(0.02).with_goals(&goals);
+        rig.apply(&mut state, &mut workspace, &mut pose, &frame).unwrap();
+        assert!(pose.position(arm.hand).distance(to) < 1e-4);
+        let line = (to - shoulder).normalize();
+        let elbow = pose.position(arm.forearm) - shoulder;
+        elbow - line * elbow.dot(line)
+    };
+    // The noise stays where the hand does, and gives way as it comes nearer.
+    assert!(show(hand).distance(0.01 * Vec3::Y) < 1e-4);
+    for share in [0.995, 0.98, 0.9, 0.7, 0.4] {
+        let elbow = show(shoulder.lerp(hand, share));
+        let back = -body.front(&bind);
+        assert!(elbow.normalize().dot(back) > if share > 0.99 { 0.7 } else { 0.9 }, "{share}: {elbow}");
+    }
+    let (mut steps, mut last) = (0.0_f32, show(hand));
+    for n in 1..=100 {
+        let now = show(shoulder.lerp(hand, 1.0 - 0.0005 * n as f32));
+        steps = steps.max(now.distance(last));
+        last = now;
+    }
+    assert!(steps < 0.02, "the elbow leaps by {steps} m");
+}
+
+#[test]
 fn peoples_limits_hold_on_a_rigged_humanoid() {
     let (bind, body) = figure(1.0, 0.4, 2);
     let mut skeleton = Skeleton::clone(bind.skeleton());

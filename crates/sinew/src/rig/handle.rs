@@ -86,6 +86,8 @@ pub(super) struct Handle {
     pub preferred: Vec<JointTransform>,
     /// Index in the chain of the joint that a limb bends at.
     pub middle: Option<usize>,
+    /// The axis about which that joint bends in a person, in the frame above it.
+    bend_axis: Option<Vec3>,
     /// The axis of an aim or of a look-at, in the tip's local space.
     pub axis: Vec3,
     /// Whether its goal may have a rotation.
@@ -347,9 +349,14 @@ impl Handle {
     }
 
     /// Starts from preferred values or from the last result, where the handle says so.
-    fn start(&self, pose: &mut Pose, held: Option<&[JointTransform]>, rotates: bool) {
+    fn start(&self, pose: &mut Pose, held: Option<&[JointTransform]>, rotates: bool, to: Option<Vec3>) {
         let from = match self.from {
-            StartFrom::Pose => return,
+            StartFrom::Pose => {
+                if let (Some(middle), Some(axis), Some(to)) = (self.middle, self.bend_axis, to) {
+                    preferred::bend_straight(pose, &self.chain, middle, axis, to);
+                }
+                return;
+            }
             StartFrom::Preferred => Some(self.preferred.as_slice()),
             StartFrom::Last => held,
         };
@@ -412,7 +419,7 @@ impl Handle {
                 scratch.goals.push(goal);
             }
         }
-        self.start(pose, holds.then_some(&*held), goal.rotation.is_some());
+        self.start(pose, holds.then_some(&*held), goal.rotation.is_some(), goal.position);
         let preferred = self.from == StartFrom::Preferred;
         // The closed forms carry the plane themselves.
         let iterates = matches!(self.method, Method::Chain(_) | Method::Levels(_) | Method::JointSpace(_));

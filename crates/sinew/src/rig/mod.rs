@@ -68,7 +68,9 @@
 //!
 //! # Start
 //!
-//! - [`StartFrom::Pose`]: the solver gets the animation's pose, and keeps its bends and rolls.
+//! - [`StartFrom::Pose`]: the solver gets the animation's pose, and keeps its bends and rolls. A knee or an elbow, known by its
+//!   role, that is straight there (up to 9 degrees) bends as people's do when the end comes nearer: noise of modelling does not
+//!   choose its side.
 //! - [`StartFrom::Preferred`]: rotations of the chain are reset first, so that the result is a function of goal, swivel and
 //!   preferred values. Preferred are the joints' own values ([`Dof::preferred`](crate::joint::Dof::preferred)); else, of knees
 //!   and elbows whose bind pose is straight or bends the wrong way, those of

@@ -48,6 +48,48 @@ fn bend(pose: &Pose, chain: &Chain, n: usize) -> Vec3 {
     u.cross(v)
 }
 
+/// Bend of an inner joint of a limb in radians below which its direction is modelling noise, as for [`HumanLimits`].
+const NOISE: f32 = 0.15;
+
+/// The axis about which a person's knee or elbow bends, in the frame above it; `None` for other joints.
+pub(super) fn bend_axis(
+    bind: &Pose,
+    chain: &Chain,
+    middle: usize,
+    human: &[(JointId, Quat)],
+) -> Option<Vec3> {
+    let joint = *chain.joints().get(middle)?;
+    let (_, bent) = human.iter().find(|(of, _)| *of == joint)?;
+    let mut pose = bind.clone();
+    pose.set_rotation(joint, *bent);
+    pose.update();
+    let above = math::rotation_of(&pose.parent_model(joint).matrix3);
+    bend(&pose, chain, middle).try_normalize().map(|axis| math::rotate(math::conjugate(above), axis))
+}
+
+/// Bends a limb that is straight, up to [`NOISE`], about its [`bend_axis`], if its end must come nearer to its root: its own
+/// plane is noise. By nothing where the end stays, and by less the more the limb is bent.
+pub(super) fn bend_straight(pose: &mut Pose, chain: &Chain, middle: usize, axis: Vec3, to: Vec3) {
+    let (root, joint) = (chain.root(), chain.joints()[middle]);
+    let [root, at, end] = [root, joint, chain.tip()].map(|j| pose.position(j));
+    let (a, b) = (root.distance(at), at.distance(end));
+    let flexion = |reach: f32| {
+        let cosine = (a * a + b * b - reach * reach) / (2.0 * a * b);
+        core::f32::consts::PI - math::acos(cosine.clamp(-1.0, 1.0))
+    };
+    let (bent, wanted) = (flexion(root.distance(end)), flexion(root.distance(to)));
+    let (noise, more) = (bent / NOISE, ((wanted - bent) / NOISE).min(1.0));
+    // Not for NaN of bones without a length either.
+    if !(noise < 1.0 && more > 0.0) {
+        return;
+    }
+    let share = more * (1.0 - noise * noise * (3.0 - 2.0 * noise));
+    let above = math::rotation_of(&pose.parent_model(joint).matrix3);
+    pose.turn(joint, math::axis_angle(math::rotate(above, axis), BEND * share));
+    hold(pose, joint);
+    pose.update();
+}
+
 /// The pose `bind` with a chain in its preferred values: each joint's own; else a knee's or an elbow's, where the bind pose is
 /// straight or bends to the other side; else the bind pose. A chain that is straight then is bent towards `pole`, a direction
 /// in model space.

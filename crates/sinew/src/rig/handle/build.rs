@@ -341,6 +341,7 @@ impl Handle {
         let limb = matches!(spec.solver, HandleSolver::TwoBone | HandleSolver::Foot);
         let middle = limb.then(|| middle(bind, &chain));
         let middle = middle.and_then(|m| chain.joints().iter().position(|&j| j == m));
+        let bend_axis = middle.and_then(|m| preferred::bend_axis(bind, &chain, m, human));
         let rotates = rotates(bind, &chain, &method);
         let share = spec.options.influence;
         let this = Self {
@@ -356,6 +357,7 @@ impl Handle {
             tip,
             preferred,
             middle,
+            bend_axis,
             axis,
             rotates,
             sources,

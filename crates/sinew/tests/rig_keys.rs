@@ -3,7 +3,10 @@
 
 mod common;
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use common::Random;
 use proptest::prelude::*;
@@ -411,6 +414,37 @@ fn keys_are_moved_several_at_once() {
     assert!(none.is_empty());
     keys.edit(&keys.delete(|_| true)).unwrap();
     assert!(keys.is_empty());
+}
+
+/// Edits of an hour of a goal at 30 frames a second.
+#[test]
+fn many_keys_are_edited_at_once() {
+    let (bind, rig) = rig();
+    let (owner, channels) =
+        (KeyOwner::Goal(0), [KeyChannel::position(Space::Model), KeyChannel::pole(Space::Model)]);
+    let list: Vec<Key> = (0..108_000).map(|n| Key::new(n as f32 / 30.0, Vec3::splat(n as f32))).collect();
+    let start = Instant::now();
+    let mut keys = RigKeys::new(&rig);
+    // The channels in the wrong order, and one of them twice.
+    let edit = KeyEdit::new().set_all(owner, channels[1], &list).unwrap();
+    let edit = edit.set_all(owner, channels[0], &list).unwrap().set_all(owner, channels[1], &list).unwrap();
+    assert_eq!(edit.changes().len(), 2 * list.len());
+    keys.edit(&edit).unwrap();
+    let all = keys.clone();
+    let slower = keys.retime(|_| true, 2.0, 0.25).unwrap();
+    let undo = keys.edit(&slower).unwrap();
+    assert_eq!(keys.span(), Some([0.25, 2.0 * list[list.len() - 1].time + 0.25]));
+    keys.edit(&undo).unwrap();
+    let mirrored = Mirror::new(&rig, &bind, None).keys(&Placement::IDENTITY, &keys, None).unwrap();
+    let undo = keys.edit(&mirrored).unwrap();
+    keys.edit(&undo).unwrap();
+    let still = |_: f32, _: &mut Pose| Placement::IDENTITY;
+    let change = keys.change_space(&rig, 0, 1.0, Space::World, &mut bind.clone(), still).unwrap();
+    let undo = keys.edit(&change).unwrap();
+    keys.edit(&undo).unwrap();
+    assert!(keys == all);
+    // Two seconds on a slow machine. One by one, each change moves those behind it: minutes.
+    assert!(start.elapsed() < Duration::from_secs(15), "{:?}", start.elapsed());
 }
 
 #[test]

@@ -84,18 +84,14 @@ impl KeyEdit {
                 return Err(KeyError::Order { key: KeyAddress::new(owner, channel, time), before });
             }
         }
-        for key in keys {
-            self.change(KeyAddress::new(owner, channel, key.time), Some(*key));
-        }
+        self.change_all(keys.iter().map(|key| (KeyAddress::new(owner, channel, key.time), Some(*key))));
         Ok(self)
     }
 
     /// The changes of this edit, and then those of another one.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
-        for (address, key) in other.changes {
-            self.change(address, key);
-        }
+        self.change_all(other.changes);
         self
     }
 
@@ -122,6 +118,21 @@ impl KeyEdit {
             Ok(at) => self.changes[at].1 = key,
             Err(at) => self.changes.insert(at, (address, key)),
         }
+    }
+
+    /// Makes any number of changes at once: one by one, each would move all that are behind it.
+    pub(super) fn change_all(&mut self, changes: impl IntoIterator<Item = (KeyAddress, Option<Key>)>) {
+        let all = changes.into_iter();
+        self.changes.extend(all.map(|(at, key)| (at, key.map(|key| Key { time: at.time, ..key }))));
+        // Of two changes at one place, the sort leaves the later one behind.
+        self.changes.sort_by(|(a, _), (b, _)| a.order(b));
+        self.changes.dedup_by(|later, kept| {
+            let same = later.0.order(&kept.0) == Ordering::Equal;
+            if same {
+                *kept = *later;
+            }
+            same
+        });
     }
 }
 
@@ -263,7 +274,7 @@ impl RigKeys {
         scale: f32,
     ) -> Result<KeyEdit, KeyError> {
         let moving: Vec<_> = self.all().filter(|(address, _)| select(address)).collect();
-        let mut edit = KeyEdit { changes: moving.iter().map(|(address, _)| (*address, None)).collect() };
+        let mut changes: Vec<_> = moving.iter().map(|(address, _)| (*address, None)).collect();
         let mut last: Option<KeyAddress> = None;
         for (address, key) in moving {
             let to = KeyAddress::new(address.owner, address.channel, to(address.time));
@@ -276,8 +287,10 @@ impl RigKeys {
             last = Some(to);
             let slopes =
                 key.slopes.map(|slopes| slopes.map(|slope| curve::sum((1.0 / scale, slope), (0.0, slope))));
-            edit.change(to, Some(Key { slopes, ..*key }));
+            changes.push((to, Some(Key { slopes, ..*key })));
         }
+        let mut edit = KeyEdit::new();
+        edit.change_all(changes);
         Ok(edit)
     }
 }

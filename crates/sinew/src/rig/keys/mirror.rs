@@ -176,6 +176,7 @@ impl Mirror {
         let written = |owner| side.is_none_or(|side| side_of(owner) == Some(side.other()));
         let read = |owner| side.is_none_or(|from| side_of(owner) == Some(from));
         let mut edit = keys.delete(|address| written(address.owner));
+        let mut mirrored = Vec::new();
         for (address, key) in keys.all().filter(|(address, _)| read(address.owner)) {
             let (owner, channel) = (address.owner, address.channel);
             let other = match owner {
@@ -191,8 +192,9 @@ impl Mirror {
                 value => turn.value(value),
             };
             let slopes = key.slopes.map(|slopes| slopes.map(|slope| turn.slope(slope)));
-            edit.change(KeyAddress::new(other, to, address.time), Some(Key { value, slopes, ..*key }));
+            mirrored.push((KeyAddress::new(other, to, address.time), Some(Key { value, slopes, ..*key })));
         }
+        edit.change_all(mirrored);
         Ok(edit)
     }
 

@@ -3,8 +3,8 @@
 use alloc::vec::Vec;
 
 use super::{
-    Key, KeyChannel, KeyEdit, KeyError, KeyInterpolation, KeyOwner, KeySpace, KeyTrack, KeyValue, RigKeys,
-    curve, parts, set,
+    Key, KeyAddress, KeyChannel, KeyEdit, KeyError, KeyInterpolation, KeyOwner, KeySpace, KeyTrack, KeyValue,
+    RigKeys, curve, parts, set,
 };
 use crate::{
     Placement, Pose,
@@ -159,6 +159,7 @@ impl RigKeys {
             ahead = Some((soon - time, rig.convert(index, &goal, spaces, pose, &placement)?))
                 .filter(|(h, _)| *h > 0.0);
         }
+        let mut moved_keys = Vec::new();
         for now in times {
             let (goal, placement) = here(now, pose);
             let convert = |goal: &RigGoal| rig.convert(index, goal, spaces, pose, &placement);
@@ -197,9 +198,11 @@ impl RigKeys {
                 {
                     slopes = Some([curve::difference(value, soon, 1.0 / h); 2]);
                 }
-                edit = edit.set(owner, channel, Key { value, slopes, ..key });
+                let key = Key { value, slopes, ..key };
+                moved_keys.push((KeyAddress::new(owner, channel, now), Some(key)));
             }
         }
+        edit.change_all(moved_keys);
         Ok(edit)
     }
 }

@@ -297,6 +297,43 @@ fn an_error_restores_the_pose_and_the_state() {
     assert_eq!(*state, copy.0);
 }
 
+/// A look-ahead that swaps its pose for one of other joints is an error, or a pose; the next tick and the next frame get their own.
+#[test]
+fn a_look_ahead_may_swap_its_pose() {
+    let walker = Walker::new();
+    let rig = walker.rig(Limbs::TwoBone, AHEAD);
+    let mut few = Skeleton::builder();
+    few.add("one", None, JointTransform::IDENTITY);
+    let few = Pose::rest(&Arc::new(few.build().unwrap().0));
+    let mut many = Skeleton::builder();
+    (0..walker.bind.skeleton().len() + 9).for_each(|n| {
+        many.add(format!("{n}"), n.checked_sub(1), JointTransform::from_translation(Vec3::Y));
+    });
+    let many = Pose::rest(&Arc::new(many.build().unwrap().0));
+    for other in [few, many] {
+        let (mut state, mut workspace) = (rig.state(), Workspace::new());
+        let mut pose = walker.bind.clone();
+        let placement = walker.sample(0.0, &mut pose);
+        let swapped = |_: f32, pose: &mut Pose| {
+            *pose = other.clone();
+            placement
+        };
+        let ahead = |later: f32, pose: &mut Pose| walker.sample(later, pose);
+        let frame = RigFrame::new(DT).with_placement(placement).with_ground(&Rough);
+        let before = pose.clone();
+        match rig.apply(&mut state, &mut workspace, &mut pose, &frame.with_look_ahead(&swapped)) {
+            Ok(_) => pose.check_finite().unwrap(),
+            Err(error) => {
+                assert!(matches!(error, RigError::Plant(_)), "{error}");
+                assert_eq!(pose.locals(), before.locals());
+            }
+        }
+        pose.copy_from(&before);
+        state.reset();
+        rig.apply(&mut state, &mut workspace, &mut pose, &frame.with_look_ahead(&ahead)).unwrap();
+    }
+}
+
 #[test]
 fn a_match_sees_the_planted_pose_and_moves_no_foot_on() {
     let walker = Walker::new();

@@ -224,11 +224,11 @@ impl Rig {
         };
         next.copy_from(now);
         if let Some(look_ahead) = frame.look_ahead {
-            // The look-ahead may have put another figure's pose there.
-            if !Arc::ptr_eq(tick.skeleton(), pose.skeleton()) {
-                *tick = pose.clone();
-            }
             planter.give_ticks(next, tick, frame.dt, |next, later, tick| {
+                // The look-ahead may have put another figure's pose there.
+                if !Arc::ptr_eq(tick.skeleton(), pose.skeleton()) {
+                    *tick = pose.clone();
+                }
                 tick.copy_from(pose);
                 let placement = look_ahead(later, tick);
                 self.set_contacts(next, tick)?;

@@ -11,7 +11,7 @@ use super::{Clip, ClipError, Interpolation, JointTracks, Track, TrackError};
 /// Builder of a clip from one pose per frame. The clip's keys are linear.
 ///
 /// A part (translation, rotation or scale) that equals the rest pose in every frame gets no track. A part that is
-/// constant otherwise gets one key, or, in a clip in which nothing moves, one at each end, so that it keeps its duration.
+/// constant otherwise gets one key, or two where nothing in the clip moves, so that it keeps its duration.
 #[derive(Clone, Debug)]
 pub struct Baker {
     joints: Vec<JointId>,
@@ -52,6 +52,7 @@ impl Baker {
     /// - [`BakeError::Track`] if times do not increase, or a value is not finite.
     pub fn finish(self, name: impl Into<String>, skeleton: &Skeleton) -> Result<Clip, BakeError> {
         let n = self.joints.len();
+        let still = self.frames.iter().skip(n).zip(&self.frames).all(|(frame, before)| frame == before);
         let mut tracks = Vec::with_capacity(n);
         let moves = n > 0 && self.frames.chunks_exact(n).any(|frame| *frame != self.frames[..n]);
         let ends = if moves || self.times.len() < 2 { 1 } else { 2 };
@@ -72,17 +73,16 @@ impl Baker {
                 translation: self.track(
                     frames().map(|t| t.translation).collect(),
                     self.rest[i].translation,
-                    ends,
+                    still,
                 )?,
-                rotation: self.track(rotations, self.rest[i].rotation, ends)?,
-                scale: self.track::<Vec3>(frames().map(|t| t.scale).collect(), self.rest[i].scale, ends)?,
+                rotation: self.track(rotations, self.rest[i].rotation, still)?,
+                scale: self.track::<Vec3>(frames().map(|t| t.scale).collect(), self.rest[i].scale, still)?,
             });
         }
         Ok(Clip::new(name, skeleton, tracks)?)
     }
 
-    /// A track of a part, of which `ends` keys are left where it is constant.
-    fn track<T>(&self, values: Vec<T>, rest: T, ends: usize) -> Result<Option<Track<T>>, TrackError>
+    fn track<T>(&self, values: Vec<T>, rest: T, still: bool) -> Result<Option<Track<T>>, TrackError>
     where
         T: super::TrackValue + PartialEq,
     {
@@ -90,9 +90,10 @@ impl Baker {
             return Ok(None);
         }
         if values.iter().all(|v| *v == values[0]) {
-            let last = self.times.len() - 1;
-            let times = [self.times[0], self.times[last]][..ends].into();
-            return Track::new(times, values[..ends].into(), Interpolation::Linear).map(Some);
+            let ends = self.times.iter().step_by((self.times.len() - 1).max(1)).take(1 + usize::from(still));
+            let times: Vec<f32> = ends.copied().collect();
+            let values = alloc::vec![values[0]; times.len()];
+            return Track::new(times, values, Interpolation::Linear).map(Some);
         }
         Track::new(self.times.clone(), values, Interpolation::Linear).map(Some)
     }

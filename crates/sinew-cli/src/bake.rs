@@ -76,7 +76,7 @@ pub fn run(args: &BakeArgs) -> Result<(), Failure> {
     };
     // Keys of goals are played first. Then feet are planted: the handles get a clip whose feet stand.
     let mut keys = keys_of(&model, clip, &rig)?;
-    let name = clip.name().strip_suffix(GOALS).filter(|_| keys.is_some()).unwrap_or(clip.name());
+    let name = if keys.is_some() { without_goals(clip.name()) } else { clip.name() };
     let start = rig.preferred_pose(&rest);
     let play = |clip: &Clip, keys: Option<&RigKeys>| {
         let goals = |time, _: &Pose, goals: &mut [RigGoal]| {
@@ -116,9 +116,15 @@ pub fn run(args: &BakeArgs) -> Result<(), Failure> {
             };
             let start = if keys.is_some() { &start } else { &rest };
             let baked = rig.bake_goals(start, source, goals).map_err(|e| of_model(Failure::work(e)))?;
-            let clip = baked.clip.as_ref().map(|clip| called(clip.name(), clip)).transpose()?;
-            let missed = baked.missed.clone();
-            Made { goals: Some(baked), clip, missed }
+            if baked.keys.is_empty() {
+                return Err(Failure::Work(format!(
+                    "{}: no goal of this rig can be keyed: no handle is on at full influence, or all are of look-at, aim, follow, \
+                     spline or twist",
+                    args.rig.display()
+                )));
+            }
+            let clip = baked.clip.map(|clip| called(clip.name(), &clip)).transpose()?;
+            Made { keys: Some((baked.keys, baked.deviations)), clip, missed: baked.missed }
         }
     };
     let reduced = args.tolerance.map(|tolerance| {
@@ -170,8 +176,14 @@ pub fn run(args: &BakeArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The end of the name of a clip that was baked to goals.
-const GOALS: &str = " (goals)";
+/// The name without ` (goals)` or ` (goals 2)` at its end, which a clip that was baked to goals has.
+fn without_goals(name: &str) -> &str {
+    let Some((before, number)) = name.strip_suffix(')').and_then(|name| name.rsplit_once(" (goals")) else {
+        return name;
+    };
+    let is_count = number.strip_prefix(' ').is_some_and(|n| n.parse::<u32>().is_ok());
+    if number.is_empty() || is_count { before } else { name }
+}
 
 /// A baked clip.
 struct Made {

@@ -2,6 +2,8 @@
 
 mod plant_support;
 
+use std::process::Command;
+
 use plant_support::{Glb, Place, all_finite, says};
 use serde_json::Value;
 
@@ -175,4 +177,40 @@ fn a_proposed_rig_is_a_rig_and_changes_nothing() {
     says(&place.refused("rig walk.glb -o walk.glb"), &["would overwrite"]);
     place.write("arm.urdf", "<robot name=\"a\"><link name=\"b\"/></robot>");
     says(&place.refused("rig arm.urdf"), &["arm.urdf"]);
+}
+
+/// Keys of goals are played and baked to goals again: each clip has the name of the first and a number.
+#[test]
+fn goals_are_baked_again_and_again() {
+    let place = Place::with_walk("bake_goals_again");
+    place.write("rig.toml", "rig = 1\n[humanoid]\n");
+    let walk = names(&place.glb("walk.glb"))[0].clone();
+    place.done("bake walk.glb -q --rig rig.toml --to goals -o a.glb");
+    for (from, to, clip) in [("a", "b", "goals"), ("b", "c", "goals 2"), ("c", "d", "goals 3")] {
+        let clip = format!("{walk} ({clip})");
+        let out = Command::new(env!("CARGO_BIN_EXE_sinew"))
+            .args(["bake", &format!("{from}.glb"), "-q", "--rig", "rig.toml", "--to", "goals"])
+            .args(["-o", &format!("{to}.glb"), "--clip", &clip])
+            .current_dir(&place.0)
+            .output()
+            .unwrap();
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    }
+    let wanted = ["", " (goals)", " (goals 2)", " (goals 3)", " (goals 4)"].map(|end| format!("{walk}{end}"));
+    assert_eq!(names(&place.glb("d.glb")), wanted);
+}
+
+#[test]
+fn a_rig_without_goals_to_key_is_named() {
+    let place = Place::with_walk("bake_no_goals");
+    place.write(
+        "roll.toml",
+        "rig = 1\n[[handle]]\nname = \"roll\"\nsolver = \"twist\"\nchain = [\"upper_arm.R\", \"hand.R\"]\n",
+    );
+    place.write("none.toml", "rig = 1\n");
+    for rig in ["roll.toml", "none.toml"] {
+        let said = place.failed(&format!("bake walk.glb --rig {rig} --to goals -o out.glb"));
+        says(&said, &[rig, "no goal", "twist"]);
+    }
+    assert_eq!(place.names(), ["none.toml", "roll.toml", "walk.glb"]);
 }

@@ -57,7 +57,7 @@ macro_rules! seeds {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 10] = [
     Target {
         name: "gltf",
         seeds: seeds!("gltf/figure.gltf", "gltf/person.vrm"),
@@ -90,6 +90,7 @@ pub const TARGETS: [Target; 9] = [
         words: mutate::RIG,
         run: rigs::toml,
     },
+    Target { name: "keys", seeds: seeds!("keys/person.glb"), words: mutate::KEYS, run: rigs::keys },
     Target { name: "solvers", seeds: &[], words: &[], run: solving::run },
     Target { name: "planting", seeds: &[], words: &[], run: planting::run },
 ];

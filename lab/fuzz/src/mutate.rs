@@ -157,6 +157,26 @@ pub const RIG: &[&str] = &[
     "\"\"\"",
 ];
 
+/// In keys of rigs, which are nodes of a glTF.
+pub const KEYS: &[&str] = &[
+    "\"sinew_keys\":\"root\",",
+    "\"space\":\"model\",",
+    "\"space\":{\"role\":\"head\"},",
+    "\"space\":\"joint\",",
+    "\"part\":\"swivel\",",
+    "\"part\":\"upper turn\",",
+    "\"part\":\"space\",",
+    "\"number\":1,",
+    "\"stay\":70000,",
+    "\"hold\",",
+    "[\"smooth\",[1e30,0,0],[0,0,-1e30]],",
+    "\"children\":[0],",
+    "\"scale\":[-1,1,1e-20],",
+    "CUBICSPLINE",
+    "STEP",
+    "rotation",
+];
+
 /// In XML.
 pub const XML: &[&str] = &[
     "<![CDATA[",

@@ -11,7 +11,7 @@ use super::{Clip, ClipError, Interpolation, JointTracks, Track, TrackError};
 /// Builder of a clip from one pose per frame. The clip's keys are linear.
 ///
 /// A part (translation, rotation or scale) that equals the rest pose in every frame gets no track. A part that is
-/// constant otherwise gets one key, or two where nothing in the clip moves, so that it keeps its duration.
+/// constant otherwise gets one key. Where nothing in the clip moves, one part gets two, so that it keeps its duration.
 #[derive(Clone, Debug)]
 pub struct Baker {
     joints: Vec<JointId>,
@@ -52,7 +52,6 @@ impl Baker {
     /// - [`BakeError::Track`] if times do not increase, or a value is not finite.
     pub fn finish(self, name: impl Into<String>, skeleton: &Skeleton) -> Result<Clip, BakeError> {
         let n = self.joints.len();
-        let still = self.frames.iter().skip(n).zip(&self.frames).all(|(frame, before)| frame == before);
         let mut tracks = Vec::with_capacity(n);
         let moves = n > 0 && self.frames.chunks_exact(n).any(|frame| *frame != self.frames[..n]);
         let ends = if moves || self.times.len() < 2 { 1 } else { 2 };
@@ -70,19 +69,27 @@ impl Baker {
             }
             tracks.push(JointTracks {
                 joint,
-                translation: self.track(
-                    frames().map(|t| t.translation).collect(),
-                    self.rest[i].translation,
-                    still,
-                )?,
-                rotation: self.track(rotations, self.rest[i].rotation, still)?,
-                scale: self.track::<Vec3>(frames().map(|t| t.scale).collect(), self.rest[i].scale, still)?,
+                translation: self
+                    .track(frames().map(|t| t.translation).collect(), self.rest[i].translation)?,
+                rotation: self.track(rotations, self.rest[i].rotation)?,
+                scale: self.track::<Vec3>(frames().map(|t| t.scale).collect(), self.rest[i].scale)?,
             });
+        }
+        if let [first, .., last] = self.times[..]
+            && tracks.iter().flat_map(JointTracks::times).all(|times| times.len() == 1)
+        {
+            // Between equal keys, a vector keeps its bits; a rotation may lose some.
+            let vectors = tracks.iter_mut().flat_map(|t| [&mut t.translation, &mut t.scale]);
+            if let Some(track) = vectors.flatten().next() {
+                *track = held(track, [first, last])?;
+            } else if let Some(track) = tracks.iter_mut().find_map(|t| t.rotation.as_mut()) {
+                *track = held(track, [first, last])?;
+            }
         }
         Ok(Clip::new(name, skeleton, tracks)?)
     }
 
-    fn track<T>(&self, values: Vec<T>, rest: T, still: bool) -> Result<Option<Track<T>>, TrackError>
+    fn track<T>(&self, values: Vec<T>, rest: T) -> Result<Option<Track<T>>, TrackError>
     where
         T: super::TrackValue + PartialEq,
     {
@@ -90,13 +97,15 @@ impl Baker {
             return Ok(None);
         }
         if values.iter().all(|v| *v == values[0]) {
-            let ends = self.times.iter().step_by((self.times.len() - 1).max(1)).take(1 + usize::from(still));
-            let times: Vec<f32> = ends.copied().collect();
-            let values = alloc::vec![values[0]; times.len()];
-            return Track::new(times, values, Interpolation::Linear).map(Some);
+            return Track::new(self.times[..1].into(), values[..1].into(), Interpolation::Linear).map(Some);
         }
         Track::new(self.times.clone(), values, Interpolation::Linear).map(Some)
     }
+}
+
+/// A track of one key with its value at two times.
+fn held<T: super::TrackValue>(track: &Track<T>, times: [f32; 2]) -> Result<Track<T>, TrackError> {
+    Track::new(times.into(), alloc::vec![track.values()[0]; 2], Interpolation::Linear)
 }
 
 /// Errors of baking poses to a clip.

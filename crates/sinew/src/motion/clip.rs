@@ -76,7 +76,7 @@ impl JointTracks {
     }
 
     /// The key times of each existing track, in seconds.
-    fn times(&self) -> impl Iterator<Item = &[f32]> {
+    pub(super) fn times(&self) -> impl Iterator<Item = &[f32]> {
         let t = self.translation.as_ref().map(Track::times);
         let r = self.rotation.as_ref().map(Track::times);
         let s = self.scale.as_ref().map(Track::times);

@@ -53,8 +53,6 @@ impl Baker {
     pub fn finish(self, name: impl Into<String>, skeleton: &Skeleton) -> Result<Clip, BakeError> {
         let n = self.joints.len();
         let mut tracks = Vec::with_capacity(n);
-        let moves = n > 0 && self.frames.chunks_exact(n).any(|frame| *frame != self.frames[..n]);
-        let ends = if moves || self.times.len() < 2 { 1 } else { 2 };
         for (i, &joint) in self.joints.iter().enumerate() {
             let frames = || self.frames.iter().skip(i).step_by(n);
             let mut rotations: Vec<Quat> = frames().map(|t| t.rotation).collect();

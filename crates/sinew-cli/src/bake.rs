@@ -123,8 +123,9 @@ pub fn run(args: &BakeArgs) -> Result<(), Failure> {
                     args.rig.display()
                 )));
             }
-            let clip = baked.clip.map(|clip| called(clip.name(), &clip)).transpose()?;
-            Made { keys: Some((baked.keys, baked.deviations)), clip, missed: baked.missed }
+            let clip = baked.clip.as_ref().map(|clip| called(clip.name(), clip)).transpose()?;
+            let missed = baked.missed.clone();
+            Made { goals: Some(baked), clip, missed }
         }
     };
     let reduced = args.tolerance.map(|tolerance| {

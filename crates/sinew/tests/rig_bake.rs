@@ -6,7 +6,10 @@ use sinew::{
     Goal, JointId, JointTransform, Pose, Skeleton, Workspace,
     glam::{Quat, Vec3},
     motion::{Baker, Clip, Interpolation, JointTracks, Track},
-    rig::{HandleSolver, HandleSpec, Rig, RigBakeError, RigSpec},
+    rig::{
+        BakedGoals, HandleSolver, HandleSpec, Rig, RigBakeError, RigFrame, RigGoal, RigSpec,
+        keys::{KeyChannel, KeyOwner},
+    },
 };
 
 /// A trunk with an arm, a rig of the arm, and a clip that turns the trunk (cubic) and bends the elbow (uneven keys).
@@ -128,6 +131,75 @@ fn what_cannot_be_baked_is_named() {
     let hips = Clip::new("hips", other.skeleton(), hips).unwrap();
     let error = rig.bake(&other, &hips, |_, _, _| ()).unwrap_err();
     assert!(error.to_string().contains("skeleton"), "{error}");
+}
+
+#[test]
+fn a_clip_comes_back_from_keys_of_its_goals_alone() {
+    let (rest, ids, rig, clip) = case();
+    // Rolls of both bones, which position, rotation and pole do not show.
+    let roll = |joint, to: f32| {
+        let turns = vec![Quat::IDENTITY, Quat::from_rotation_x(to)];
+        let rotation = Track::new(vec![0.25, 0.7], turns, Interpolation::Linear).unwrap();
+        JointTracks { rotation: Some(rotation), ..JointTracks::new(joint) }
+    };
+    let tracks = vec![roll(ids[1], 0.9), clip.tracks()[0].clone(), clip.tracks()[1].clone()];
+    let clip = Clip::new("roll", rest.skeleton(), tracks).unwrap();
+    let made = rig.bake_goals(&rest, &clip, |_, _, _| ()).unwrap();
+    let left = made.clip.as_ref().unwrap();
+    assert_eq!(left.tracks(), [clip.tracks()[2].clone()]);
+    let turned = |channel| made.keys.track(KeyOwner::Goal(0), channel).is_some();
+    assert!(turned(KeyChannel::UpperTurn) || turned(KeyChannel::MiddleTurn));
+    assert!(made.deviations[0].turn < 1e-3, "{:?}", made.deviations);
+
+    // All joints of the clip, and the points of a tenth of a bone beside them, at its keys and half-way.
+    let off = |made: &BakedGoals| {
+        let start = rig.preferred_pose(&rest);
+        let mut poses = [rest.clone(), rest.clone()];
+        let mut goals = [RigGoal::new()];
+        let mut worst = 0.0f32;
+        for step in 0..=90 {
+            let time = 0.25 + 0.005 * step as f32;
+            let [wanted, pose] = &mut poses;
+            clip.sample(time, wanted);
+            wanted.update();
+            pose.copy_from(&start);
+            made.clip.as_ref().unwrap().sample(time, pose);
+            made.keys.sample(time, &mut goals).unwrap();
+            let frame = RigFrame::new(0.0).with_goals(&goals);
+            rig.apply(&mut rig.state(), &mut Workspace::new(), pose, &frame).unwrap();
+            for &joint in &ids {
+                for beside in [Vec3::ZERO, Vec3::X * 0.03, Vec3::Y * 0.03] {
+                    let [a, b] = poses.each_ref().map(|pose| pose.model(joint).transform_point3(beside));
+                    worst = worst.max(a.distance(b));
+                }
+            }
+        }
+        worst
+    };
+    assert!(off(&made) < 1e-3, "{}", off(&made));
+    let few = made.reduced(&rig, &rest, |_, _| 0.005).unwrap();
+    let count = |made: &BakedGoals| made.keys.tracks().iter().map(|t| t.keys().len()).sum::<usize>();
+    assert!(2 * count(&few) < count(&made), "{} of {}", count(&few), count(&made));
+    assert!(off(&few) < 0.006, "{}", off(&few));
+    assert!(made.reduced(&rig, &rest, |_, _| f32::NAN).is_err());
+}
+
+#[test]
+fn turns_are_for_limbs() {
+    let (rest, ids, _, _) = case();
+    let mut look = HandleSpec::new("look", ids[0], ids[0]);
+    look.solver = HandleSolver::Aim;
+    let rig = Rig::new(&rest, None, &RigSpec::new(vec![look])).unwrap();
+    let goal =
+        RigGoal::from(Goal::position(Vec3::ONE)).with_turns([Quat::from_rotation_x(0.1), Quat::IDENTITY]);
+    let frame = RigFrame::new(0.0);
+    let apply = |goal| {
+        rig.apply(&mut rig.state(), &mut Workspace::new(), &mut rest.clone(), &frame.with_goals(&[goal]))
+            .map(|_| ())
+    };
+    assert!(apply(goal).unwrap_err().to_string().contains("turns of a limb"));
+    let none = goal.with_turns([Quat::from_xyzw(0.0, 0.0, 0.0, 0.0); 2]);
+    assert!(apply(none).unwrap_err().to_string().contains("the turn of the root"));
 }
 
 /// A figure that stands still in another pose than at rest, as after planting.

@@ -49,7 +49,7 @@
 //!
 //! `[humanoid]` makes the handles of a two-legged figure by its roles ([`HumanoidSpec`]), before all others. Alone it changes
 //! nothing. Its settings are `limbs` (`two-bone` or `full-body`) and `from`, as above, and for planting
-//! ([`Rig::figure`](sinew::rig::Rig::figure), [`FootPlanting`](sinew::rig::FootPlanting)):
+//! ([`Rig::figure`](sinew::rig::Rig::figure), [`FootPlanting`]):
 //!
 //! | setting | value | default |
 //! |---|---|---|

@@ -48,7 +48,8 @@
 //! `"left hand"`, `"spine 1"` and so on ([`Role::from_name`](sinew::body::Role::from_name)).
 //!
 //! `[humanoid]` makes the handles of a two-legged figure by its roles ([`HumanoidSpec`]), before all others. Alone it changes
-//! nothing. Its settings are `limbs` (`two-bone` or `full-body`) and `from`, as above, and for planting
+//! nothing. Its settings are `limbs` (`two-bone` or `full-body`), `from` (as above; without it arms start from preferred values, and
+//! legs and full bodies from the pose), and for planting
 //! ([`Rig::figure`](sinew::rig::Rig::figure), [`FootPlanting`]):
 //!
 //! | setting | value | default |
@@ -349,7 +350,7 @@ impl Reader<'_> {
             humanoid.limbs = self.choice(value, "way to solve limbs", Limbs::ALL, Limbs::name)?;
         }
         if let Some(value) = table.get("from") {
-            humanoid.from = self.choice(value, "start", StartFrom::ALL, StartFrom::name)?;
+            humanoid.from = Some(self.choice(value, "start", StartFrom::ALL, StartFrom::name)?);
         }
         let body = body.ok_or_else(|| {
             let needs = "a humanoid needs a figure whose hips and legs are known by their roles";

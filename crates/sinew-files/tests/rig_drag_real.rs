@@ -48,7 +48,7 @@ fn joints_of_real_figures_are_dragged_and_pins_hold() {
         let size = body.height(&bind, &[]) / 1.8;
         for from in [StartFrom::Pose, StartFrom::Preferred] {
             let mut humanoid = HumanoidSpec::new();
-            humanoid.from = from;
+            humanoid.from = Some(from);
             let rig = Rig::new(&bind, Some(&body), &humanoid.rig(&body)).unwrap();
             let clip = model.clips.iter().find(|c| clip.is_empty() || c.name() == clip);
             let mut animation = Pose::rest(&model.skeleton);

@@ -28,7 +28,7 @@ use tutorial_figure::figure;
 pub fn rig(bind: &Pose) -> Result<(Rig, BodyRoles), Box<dyn Error>> {
     let body = BodyRoles::find(bind, &[])?;
     let mut humanoid = HumanoidSpec::new();
-    humanoid.from = StartFrom::Preferred; // as an HI solver, or a rotate-plane handle
+    humanoid.from = Some(StartFrom::Preferred); // as an HI solver, or a rotate-plane handle
     let rig = Rig::new(bind, Some(&body), &humanoid.rig(&body))?;
     Ok((rig, body))
 }

@@ -153,7 +153,7 @@ fn kinds() -> Vec<HumanoidSpec> {
     for limbs in Limbs::ALL {
         for from in [StartFrom::Pose, StartFrom::Preferred] {
             let mut spec = HumanoidSpec::new();
-            (spec.limbs, spec.from) = (*limbs, from);
+            (spec.limbs, spec.from) = (*limbs, Some(from));
             kinds.push(spec);
         }
     }

@@ -18,7 +18,7 @@ use sinew::{
 
 fn humanoid(limbs: Limbs, from: StartFrom) -> HumanoidSpec {
     let mut humanoid = HumanoidSpec::new();
-    (humanoid.limbs, humanoid.from) = (limbs, from);
+    (humanoid.limbs, humanoid.from) = (limbs, Some(from));
     humanoid
 }
 
@@ -127,7 +127,8 @@ fn arms_that_are_modelled_straight_bend_as_peoples_do() {
     bind.update();
     bind.set_position(arm.hand, hand);
     bind.update();
-    let rig = Rig::new(&bind, Some(&body), &HumanoidSpec::new().rig(&body)).unwrap();
+    let spec = humanoid(Limbs::TwoBone, StartFrom::Pose).rig(&body);
+    let rig = Rig::new(&bind, Some(&body), &spec).unwrap();
     let goal = rig.find_goal("right hand", None).unwrap();
     let show = |to: Vec3| {
         let mut goals = vec![RigGoal::new(); rig.goal_count()];

@@ -26,7 +26,7 @@ const HERE: Placement = Placement::IDENTITY;
 /// Arms and legs, from preferred values.
 fn limbs(body: &BodyRoles) -> RigSpec {
     let mut humanoid = HumanoidSpec::new();
-    humanoid.from = StartFrom::Preferred;
+    humanoid.from = Some(StartFrom::Preferred);
     let mut spec = humanoid.rig(body);
     spec.handles.retain(|h| h.from == StartFrom::Preferred);
     spec

@@ -66,7 +66,7 @@ impl Figure {
         let body = BodyRoles::find(&bind, &model.declared_roles).map_err(|e| says(&e))?;
         let height = body.height(&bind, &model.skin_points(&bind));
         let mut humanoid = HumanoidSpec::new();
-        humanoid.from = StartFrom::Preferred;
+        humanoid.from = Some(StartFrom::Preferred);
         let mut spec = humanoid.rig(&body);
         // Without body and look, which start from the pose.
         spec.handles.retain(|h| h.from == StartFrom::Preferred);

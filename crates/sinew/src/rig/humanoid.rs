@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::{EffectorSpec, GoalSpec, HandleSolver, HandleSpec, RigSpec, StartFrom, spec::named};
+use super::{EffectorSpec, FootSpec, GoalSpec, HandleSolver, HandleSpec, RigSpec, StartFrom, spec::named};
 use crate::{body::BodyRoles, solve::RootMode};
 
 named! {
@@ -72,8 +72,9 @@ const FEET: f32 = 100.0;
 pub struct HumanoidSpec {
     /// How limbs are solved.
     pub limbs: Limbs,
-    /// The pose from which limbs start: the animation's by default, so that its bends stay.
-    pub from: StartFrom,
+    /// The pose from which limbs start. `None` (the default): arms start from preferred values, so that elbows bend as people's do
+    /// wherever a hand goes; legs and full bodies start from the animation's pose, and keep its bends.
+    pub from: Option<StartFrom>,
 }
 
 impl HumanoidSpec {
@@ -91,9 +92,9 @@ impl HumanoidSpec {
         "right knee",
     ];
 
-    /// Limbs by themselves, from the pose.
+    /// Limbs by themselves: arms from preferred values, legs from the pose.
     pub const fn new() -> Self {
-        Self { limbs: Limbs::TwoBone, from: StartFrom::Pose }
+        Self { limbs: Limbs::TwoBone, from: None }
     }
 
     /// The rig of a figure with these roles.
@@ -114,15 +115,16 @@ impl HumanoidSpec {
             Limbs::TwoBone => {
                 handles.push(handle(0, body.hips, body.hips, HandleSolver::Place));
                 handles.extend(look);
-                let first = handles.len();
-                handles
-                    .extend(arms.map(|(n, arm)| handle(n, arm.upper_arm, arm.hand, HandleSolver::TwoBone)));
-                handles.extend(legs.map(|(n, leg)| {
-                    let mut foot = handle(n, leg.thigh, leg.foot, HandleSolver::Foot);
-                    (foot.holds, foot.foot.toes) = (true, leg.toes);
-                    foot
+                handles.extend(arms.map(|(n, arm)| HandleSpec {
+                    from: self.from.unwrap_or(StartFrom::Preferred),
+                    ..handle(n, arm.upper_arm, arm.hand, HandleSolver::TwoBone)
                 }));
-                handles[first..].iter_mut().for_each(|limb| limb.from = self.from);
+                handles.extend(legs.map(|(n, leg)| HandleSpec {
+                    from: self.from.unwrap_or(StartFrom::Pose),
+                    holds: true,
+                    foot: FootSpec { toes: leg.toes, ..FootSpec::default() },
+                    ..handle(n, leg.thigh, leg.foot, HandleSolver::Foot)
+                }));
             }
             Limbs::FullBody => {
                 let effector = |goal: usize, joint, weight| EffectorSpec {
@@ -131,7 +133,8 @@ impl HumanoidSpec {
                     ..EffectorSpec::new(joint)
                 };
                 let mut limbs = HandleSpec::new("limbs", body.hips, body.legs[0].foot);
-                (limbs.solver, limbs.from) = (HandleSolver::FullBody, self.from);
+                limbs.solver = HandleSolver::FullBody;
+                limbs.from = self.from.unwrap_or(StartFrom::Pose);
                 // Hips without a goal give way, but not far.
                 limbs.root_mode = RootMode::Spring(1.0);
                 limbs.effectors.push(effector(0, body.hips, 1.0));

@@ -15,6 +15,9 @@ use crate::{
 /// [`TwoBone`](crate::solve::TwoBone).
 const BENT: f32 = 0.0175;
 
+/// Bend of a knee or an elbow in radians (or its sine) below which its direction is modelling noise, as for [`HumanLimits`].
+const NOISE: f32 = 0.15;
+
 /// Bend in radians that a straight chain starts with, spread over its inner joints. Its size does not matter for a limb; a
 /// longer chain starts near straight, and far enough from it to keep its plane.
 const BEND: f32 = 0.5;
@@ -47,9 +50,6 @@ fn bend(pose: &Pose, chain: &Chain, n: usize) -> Vec3 {
     let v = (at(n + 1) - at(n)).normalize_or_zero();
     u.cross(v)
 }
-
-/// Bend of an inner joint of a limb in radians below which its direction is modelling noise, as for [`HumanLimits`].
-const NOISE: f32 = 0.15;
 
 /// The axis about which a person's knee or elbow bends, in the frame above it; `None` for other joints.
 pub(super) fn bend_axis(
@@ -106,7 +106,7 @@ pub(super) fn pose(bind: &Pose, chain: &Chain, human: &[(JointId, Quat)], pole: 
             let mut other = bind.clone();
             other.set_rotation(j, *bent);
             other.update();
-            if was.length() < BENT || was.dot(bend(&other, chain, n)) < 0.0 {
+            if was.length() < NOISE || was.dot(bend(&other, chain, n)) < 0.0 {
                 pose.set_rotation(j, limits.clamp(*bent));
             }
         }

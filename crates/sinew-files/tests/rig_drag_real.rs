@@ -62,6 +62,7 @@ fn joints_of_real_figures_are_dragged_and_pins_hold() {
             let mut grabbed: Vec<JointId> = body.assigned.iter().map(|a| a.joint).collect();
             grabbed.dedup();
             let (mut worst, mut behind, mut frames, mut spent) = ([0.0f32; 2], Vec::new(), 0, 0.0);
+            let (mut fastest, mut hips) = (0.0f32, 0.0f32);
             for joint in grabbed {
                 let mut goals = vec![RigGoal::new(); rig.goal_count()];
                 if let (Some(n), true) = (rig.find_goal("right hand", None), joint.index() % 2 == 0) {
@@ -72,19 +73,28 @@ fn joints_of_real_figures_are_dragged_and_pins_hold() {
                 let grab = RigGrab::new(joint);
                 let mut drag = rig.grab(&mut state, &mut workspace, &animation, &frame, &grab).unwrap();
                 let start = drag.pose().clone();
-                let pins: Vec<(JointId, bool)> = drag.solver().full_body().effectors()[1..]
+                let pins: Vec<(JointId, bool)> = drag
+                    .solver()
+                    .pins()
                     .iter()
                     .map(|e| (e.joint, Side::BOTH.iter().any(|&side| body.leg(side).foot == e.joint)))
                     .collect();
                 let by = noise.vector().normalize() * 0.12 * size;
                 let mut report = sinew::Report::default();
                 for n in 1..=40 {
+                    let before = drag.pose().clone();
                     let cursor = Goal::position(start.position(joint) + by * (n as f32 / 40.0));
                     let from = Instant::now();
                     report = drag.to(&mut state, &mut workspace, &cursor, 1.0 / 60.0).unwrap();
                     spent += from.elapsed().as_secs_f64();
                     frames += 1;
                     drag.pose().check_finite().unwrap();
+                    for j in model.skeleton.joints() {
+                        let far = drag.pose().position(j).distance(before.position(j));
+                        fastest = fastest.max(far / (by.length() / 40.0));
+                    }
+                    let [a, b] = [&start, drag.pose()].map(|pose| pose.model_rotation(body.hips));
+                    hips = hips.max(sinew::math::angle_between(a, b).to_degrees());
                     for &(pin, turned) in &pins {
                         let far = drag.pose().position(pin).distance(start.position(pin)) / size;
                         worst[0] = worst[0].max(far);
@@ -103,13 +113,15 @@ fn joints_of_real_figures_are_dragged_and_pins_hold() {
             // Others are out of reach: toes below a pinned foot, hips above straight legs.
             let follow = behind.iter().filter(|b| **b < 1e-4).count();
             println!(
-                "{file} from {from}: pins within {:.4} mm and {:.4} degrees; {follow} of {} joints follow; {:.0} us a frame",
+                "{file} from {from}: pins within {:.4} mm and {:.4} degrees; {follow} of {} joints follow, hips turn by {hips:.2} \
+                 degrees, none moves by more than {fastest:.1} times the cursor; {:.0} us a frame",
                 1e3 * worst[0],
                 worst[1],
                 behind.len(),
                 1e6 * spent / f64::from(frames)
             );
             assert!(worst[0] < 1e-4 && worst[1] < 0.1, "{worst:?}");
+            assert!(hips < 5.0 && fastest < 9.0, "{hips} degrees, {fastest}");
             assert!(2 * follow >= behind.len() || file.ends_with("vrm"), "{behind:?}");
         }
     }

@@ -148,7 +148,7 @@ impl Scene {
 }
 
 /// Humanoids of every kind.
-fn kinds() -> Vec<HumanoidSpec> {
+fn all_kinds() -> Vec<HumanoidSpec> {
     let mut kinds = Vec::new();
     for limbs in Limbs::ALL {
         for from in [StartFrom::Pose, StartFrom::Preferred] {
@@ -157,7 +157,13 @@ fn kinds() -> Vec<HumanoidSpec> {
             kinds.push(spec);
         }
     }
-    kinds.truncate(3); // a full body from preferred values is another pose than the animation's
+    kinds
+}
+
+/// All but a full body from preferred values, which is another pose than the animation's.
+fn kinds() -> Vec<HumanoidSpec> {
+    let mut kinds = all_kinds();
+    kinds.truncate(3);
     kinds
 }
 
@@ -545,7 +551,7 @@ fn random_drags_keep_pins_limits_and_finite_numbers() {
         let grab = RigGrab::new(joint);
         let mut drag = scene.rig.grab(&mut state, &mut workspace, &scene.animation, &frame, &grab).unwrap();
         let shown = drag.pose().clone();
-        let pins: Vec<JointId> = drag.solver().full_body().effectors()[1..].iter().map(|e| e.joint).collect();
+        let pins: Vec<JointId> = drag.solver().pins().iter().map(|e| e.joint).collect();
         assert!(!pins.is_empty());
         let mut cursor = shown.position(joint);
         let mut speed = Vec3::ZERO;
@@ -638,4 +644,107 @@ fn what_cannot_be_dragged_is_refused() {
     let pinned = RigGrab::new(head).with_root_mode(RootMode::Pinned);
     let (drag, _) = scene.drag(&pinned, Vec3::new(0.3, 0.2, 0.2));
     assert!(moved(&scene.shown(), drag.pose(), body.hips)[0] < 1e-9);
+}
+
+/// A figure with a hock between knee and foot, whose legs are `legs` times as long as a person's.
+fn on_hocks(legs: f32) -> (Pose, BodyRoles) {
+    let mut builder = Skeleton::builder();
+    let mut add = |name: &str, parent: Option<usize>, x: f32, y: f32, z: f32| {
+        let at = JointTransform::from_translation(Vec3::new(x, y, z));
+        builder.add(name, parent, at)
+    };
+    let hips = add("Hips", None, 0.0, 0.12 + 0.83 * legs, 0.0);
+    let chest = add("Spine", Some(hips), 0.0, 0.25, 0.0);
+    let neck = add("Neck", Some(chest), 0.0, 0.3, 0.0);
+    add("Head", Some(neck), 0.0, 0.1, 0.02);
+    for (side, s) in [("Left", 1.0), ("Right", -1.0)] {
+        let upper = add(&format!("{side}Arm"), Some(chest), 0.2 * s, 0.25, 0.0);
+        let fore = add(&format!("{side}ForeArm"), Some(upper), 0.28 * s, 0.0, -0.02);
+        add(&format!("{side}Hand"), Some(fore), 0.27 * s, 0.0, 0.02);
+        let thigh = add(&format!("{side}UpLeg"), Some(hips), 0.1 * s, -0.04, 0.0);
+        let shin = add(&format!("{side}Leg"), Some(thigh), 0.0, -0.33 * legs, 0.02);
+        let hock = add(&format!("{side}Hock"), Some(shin), 0.0, -0.25 * legs, -0.04);
+        let foot = add(&format!("{side}Foot"), Some(hock), 0.0, -0.25 * legs, 0.02);
+        add(&format!("{side}ToeBase"), Some(foot), 0.0, -0.08, 0.13);
+    }
+    let bind = Pose::rest(&Arc::new(builder.build().unwrap().0));
+    let body = BodyRoles::find(&bind, &[]).unwrap();
+    (bind, body)
+}
+
+/// Measures of a drag in 30 frames along a line.
+#[derive(Debug, Default)]
+struct Moves {
+    /// Maximum displacement of a joint in a frame, per displacement of the cursor.
+    fastest: f64,
+    /// Maximum turn of the hips since the grab, in degrees.
+    hips: f64,
+    /// Maximum displacement of a pin, in metres.
+    pins: f64,
+    /// Distance of the grabbed joint from the cursor at the end, in metres.
+    left: f32,
+}
+
+fn moves(scene: &Scene, body: &BodyRoles, joint: JointId, by: Vec3) -> Moves {
+    let (mut state, mut workspace) = (scene.rig.state(), Workspace::new());
+    let frame = RigFrame::new(0.0).with_goals(&scene.goals);
+    let grab = RigGrab::new(joint);
+    let mut drag = scene.rig.grab(&mut state, &mut workspace, &scene.animation, &frame, &grab).unwrap();
+    let start = drag.pose().clone();
+    let pins: Vec<JointId> = drag.solver().pins().iter().map(|e| e.joint).collect();
+    let mut all = Moves::default();
+    for n in 1..=30 {
+        let before = drag.pose().clone();
+        let cursor = Goal::position(start.position(joint) + by * (n as f32 / 30.0));
+        let report = drag.to(&mut state, &mut workspace, &cursor, DT).unwrap();
+        let step = f64::from(by.length()) / 30.0;
+        all.fastest = all.fastest.max(apart(&before, drag.pose())[0] / step);
+        all.hips = all.hips.max(moved(&start, drag.pose(), body.hips)[1]);
+        all.pins = pins.iter().fold(all.pins, |far, &pin| far.max(moved(&start, drag.pose(), pin)[0]));
+        all.left = report.position_residual;
+    }
+    scene.judge_kept(&drag);
+    all
+}
+
+#[test]
+fn hips_keep_their_rotation_and_no_joint_jumps() {
+    let figures =
+        [figure(1.0, 0.0, 0), figure(1.0, 0.7, 3), figure(0.6, 0.0, 8), on_hocks(1.0), on_hocks(0.5)];
+    for (which, (bind, body)) in figures.iter().enumerate() {
+        let (leg, arm) = (body.legs[0], body.arm(Side::Left).unwrap());
+        let (toes, head) = (leg.toes.unwrap(), body.head.unwrap());
+        let (front, size) = (body.front(bind), bind.position(body.hips).y);
+        let across = Vec3::Y.cross(front);
+        let starts = [(false, false), (false, true), (true, false), (true, true)];
+        for (spec, (set, straight)) in
+            all_kinds().into_iter().flat_map(|spec| starts.map(|start| (spec, start)))
+        {
+            let mut scene = Scene::humanoid(bind, body, spec);
+            if straight {
+                scene.animation = bind.clone();
+            }
+            if set {
+                let hand = body.arm(Side::Right).unwrap().hand;
+                *scene.goal("right hand") = Goal::position(scene.animation.position(hand)).into();
+            }
+            for joint in [toes, leg.foot, leg.shin, leg.thigh, body.hips, arm.hand, head] {
+                for (x, y, z) in [(0.1, -0.1, 0.15), (-0.15, 0.1, 0.1), (0.0, -0.3, 0.0), (0.25, 0.0, 0.2)] {
+                    let by = (across * x + Vec3::Y * y + front * z) * size;
+                    let moves = moves(&scene, body, joint, by);
+                    let name = bind.skeleton().name(joint);
+                    let at = format!(
+                        "figure {which}, straight {straight}, set {set}, {spec:?}, {name} by {by}: {moves:?}"
+                    );
+                    // A full body from preferred values decides itself how its goals turn the hips, to its own tolerance.
+                    let own = set && (spec.limbs, spec.from) == (Limbs::FullBody, StartFrom::Preferred);
+                    assert!(moves.pins < if own { 2e-4 } else { 1e-4 }, "{at}");
+                    assert!(own || moves.hips < 5.0, "{at}");
+                    assert!(moves.fastest < 9.0, "{at}");
+                    let reaches = spec.limbs == Limbs::TwoBone && [toes, leg.foot, arm.hand].contains(&joint);
+                    assert!(set || !reaches || moves.left < 1e-2, "{at}");
+                }
+            }
+        }
+    }
 }

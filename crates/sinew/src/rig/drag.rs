@@ -6,12 +6,18 @@ use glam::Quat;
 use thiserror::Error;
 
 use super::{
-    HandleSolver, Rig, RigError, RigFrame, RigGoal, RigState, Space, StartFrom, handle::Handle, read::View,
+    HandleSolver, Memory, Rig, RigError, RigFrame, RigGoal, RigState, Space, StartFrom, handle::Handle,
+    read::View,
 };
 use crate::{
-    Goal, JointId, Placement, Pose, Report, SolveError, Workspace,
+    Goal, JointId, Outcome, Placement, Pose, Report, Skeleton, SolveError, Workspace,
     body::Role,
-    solve::{Drag, Effector, FullBodyError, FullBodyOptions, Pin, RootMode, Tolerance, arc::distance},
+    joint::Joint,
+    solve::{
+        Drag, Effector, FullBodyError, FullBodyOptions, Pin, RootMode, Tolerance,
+        arc::distance,
+        drag::{Steady, furthest},
+    },
 };
 
 /// Tolerance of the grabbed joint and of pins, as a share of the figure's size: 0.03 mm for a person.
@@ -28,6 +34,20 @@ const SWING: f32 = 4.0;
 /// Strength of the spring of the hips, which give way where limbs do not reach: that of a
 /// [`HumanoidSpec`](super::HumanoidSpec)'s full body.
 const SPRING: f32 = 1.0;
+
+/// Weight of the rotation that a root which translates had at the grab, beside that of the grabbed joint's position. Where a joint
+/// at the figure's size from the hips cannot be reached by a tenth of that size, the hips turn by 4 degrees. Measured at 1, 2, 4
+/// and 16 by the tests of drags: at 1 they turn by 6 degrees in a figure that stands straight; above, feet and shoulders fall
+/// short by a few millimetres more.
+const STEADY: f32 = 2.0;
+
+/// Maximum displacement of a joint, per displacement of the grabbed point: that of a joint at the figure's size from one which
+/// turns at the bound of [`Drag::rate`]. ([`SWING`] lets joints near the grabbed one turn faster, and hands must not.)
+const SPEED: f32 = 8.0;
+
+/// Displacement of joints by which a handle's answer may differ from the dragged pose without a jump, as a share of the figure's
+/// size: ten times the default tolerance, as bends differ by more than ends.
+const JITTER: f32 = 1e-3;
 
 /// Description of a drag, for [`Rig::grab`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -139,20 +159,25 @@ struct Source {
 ///   other effectors of a full body, unless a joint below them is grabbed;
 /// - what [`RigGrab::pins`] adds.
 ///
-/// Pins and limits go before the cursor; a joint whose ranges are 0 stays. The solver is [`Drag`].
+/// Pins and limits go before the cursor; a joint whose ranges are 0 stays. Hips keep their rotation and lean by a few degrees where
+/// that helps. In a frame, no joint moves by more than 8 times the cursor's displacement and a thousandth of the figure's size; the
+/// grabbed joint lags instead. The solver is [`Drag`].
 ///
 /// What an animator keeps of a drag are goals and local transforms of joints. [`goals`](Self::goals) and
 /// [`animation`](Self::animation) have them in each frame, and [`pose`](Self::pose) is what [`Rig::apply`] makes of them: nothing
 /// is shown that they do not keep.
 ///
-/// - The goal of a grabbed joint is where the joint is. A position sets no rotation, unless the goal had one.
+/// - The goal of a grabbed joint is where the joint is. A position sets no rotation, unless the goal had one; feet and hips keep
+///   theirs.
 /// - The goal of a [`Place`](HandleSolver::Place) is set where its joint moves.
 /// - Goals that hold their places stay as they are. Where a joint of their chain is grabbed, their swivel or pole follows it.
 /// - Joints that no handle moves, or only handles without goals, get local transforms. So do those of a handle that is grabbed
-///   and starts from the [pose](StartFrom::Pose), which is a part of what it shows.
+///   and starts from the [pose](StartFrom::Pose), which is a part of what it shows. So do those of a full body from
+///   [preferred](StartFrom::Preferred) values whose goals are all unset, as its first goal would take it to those values.
 ///
-/// A handle shows no more than its goals can: from [preferred](StartFrom::Preferred) values, a longer chain follows no drag of
-/// its inner joints. The residual of the report tells how far the grabbed joint is from its goal.
+/// A handle shows no more than its goals can: from preferred values, a longer chain follows no drag of its inner joints. Where what
+/// it shows would lose a pin or jump, the figure stays as it was in the last frame. The residual of the report tells how far the
+/// grabbed joint is from its goal.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -204,7 +229,7 @@ pub struct RigDrag {
     drag: Drag,
     options: FullBodyOptions<'static>,
     placement: Placement,
-    /// Rotation of a grabbed foot, which does not tilt with its leg.
+    /// Rotation of a grabbed foot, which does not tilt with its leg, or of a grabbed root that translates.
     level: Option<Quat>,
     parts: Vec<Part>,
     sources: Vec<Source>,
@@ -220,6 +245,16 @@ pub struct RigDrag {
     dragged: Pose,
     next: Pose,
     scratch: Vec<RigGoal>,
+    last: Kept,
+}
+
+/// What a frame restores if it cannot be shown.
+#[derive(Clone)]
+struct Kept {
+    animation: Pose,
+    goals: Vec<RigGoal>,
+    moved: Vec<bool>,
+    memory: Vec<Memory>,
 }
 
 impl Rig {
@@ -261,7 +296,9 @@ impl Rig {
         }
 
         let mut pins = grab.pins.to_vec();
-        let (mut parts, mut sources, mut level) = (Vec::new(), Vec::new(), None);
+        let (mut parts, mut sources) = (Vec::new(), Vec::new());
+        let mut level =
+            (root == grabbed && root_mode != RootMode::Pinned).then(|| shown.model_rotation(root));
         for (handle, report) in self.handles.iter().zip(&state.reports) {
             let share = handle.influence.map(|influence| influence * report.fade);
             let live = share != [0.0; 2];
@@ -317,7 +354,23 @@ impl Rig {
             }
             parts.push(part);
         }
-        let mut drag = Drag::new(&shown, root, grab.grabbed, &pins)?;
+        let mut stiff = Skeleton::clone(skeleton);
+        for (handle, part) in self.handles.iter().zip(&parts) {
+            let set = sources[handle.first..].iter().take(handle.sources.len()).any(|one| one.set);
+            if part.live && (set || part.holds || handle.joints.contains(&grabbed)) {
+                for joint in handle.stiff() {
+                    // A joint without dofs is always valid.
+                    let _ = stiff.set_joint(joint, Joint::axes([None; 3]));
+                }
+            }
+        }
+        let weight = if root_mode == RootMode::Pinned { 0.0 } else { STEADY };
+        let steady = Steady { skeleton: &stiff, weight, speed: SPEED };
+        let mut effector = grab.grabbed;
+        if weight > 0.0 && root == grabbed {
+            effector.rotation_weight = (weight * effector.rotation_weight).min(1e6);
+        }
+        let mut drag = Drag::steadied(&shown, root, effector, &pins, steady)?;
         let end = shown.model(grabbed).transform_point3(grab.grabbed.offset);
         let mut levers = skeleton.ancestors(grabbed).map(|j| distance(shown.position(j), end));
         if let Some(lever) = levers.find(|&lever| lever > NEAR * drag.full_body().size(&shown)) {
@@ -340,6 +393,12 @@ impl Rig {
             parts,
             sources,
             moved: alloc::vec![false; count],
+            last: Kept {
+                animation: animation.clone(),
+                goals: given.clone(),
+                moved: alloc::vec![false; count],
+                memory: state.memory.clone(),
+            },
             original: animation.clone(),
             animation: animation.clone(),
             goals: given.clone(),
@@ -395,6 +454,7 @@ impl RigDrag {
         self.dragged.copy_from(&self.shown);
         let whole = Goal { rotation: goal.rotation.or(self.level), ..*goal };
         let report = self.drag.to(workspace, &mut self.dragged, &whole, &self.options)?;
+        self.last.moved.copy_from_slice(&self.moved);
         let mut changed = false;
         for j in self.shown.skeleton().joints() {
             if self.dragged.local(j) != self.shown.local(j) {
@@ -406,6 +466,12 @@ impl RigDrag {
             return Ok(report);
         }
         let turns = goal.rotation.is_some();
+        let mut report = report;
+        if changed {
+            self.last.animation.copy_from(&self.animation);
+            self.last.goals.copy_from_slice(&self.goals);
+            self.last.memory.iter_mut().zip(&state.memory).for_each(|(to, from)| to.copy_from(from));
+        }
         loop {
             if changed {
                 self.keep(state, turns)?;
@@ -413,8 +479,28 @@ impl RigDrag {
             self.next.copy_from(&self.animation);
             let frame = frame.with_goals(&self.goals);
             self.rig.run(state, workspace, &mut self.next, &frame, None)?;
-            if !changed || !self.frees_missed() {
+            if !changed {
                 break;
+            }
+            if self.frees_missed() {
+                continue;
+            }
+            if self.follows(state) {
+                break;
+            }
+            if self.frees_bent() {
+                continue;
+            }
+            // The figure stays as it was, and the grabbed joint lags.
+            core::mem::swap(&mut self.animation, &mut self.last.animation);
+            core::mem::swap(&mut self.goals, &mut self.last.goals);
+            core::mem::swap(&mut self.moved, &mut self.last.moved);
+            core::mem::swap(&mut state.memory, &mut self.last.memory);
+            report.outcome = Outcome::Stalled;
+            changed = false;
+            if !self.moved.contains(&true) {
+                let goal = core::slice::from_ref(goal);
+                return Ok(self.drag.full_body().with_residuals(&self.shown, goal, report));
             }
         }
         core::mem::swap(&mut state.memory, &mut state.next);
@@ -422,17 +508,40 @@ impl RigDrag {
         Ok(self.drag.full_body().with_residuals(&self.shown, core::slice::from_ref(goal), report))
     }
 
+    /// Whether what the rig makes of the dragged pose holds its pins, and no joint of it jumps.
+    fn follows(&self, state: &RigState) -> bool {
+        let size = self.drag.full_body().size(&self.dragged);
+        let tolerance = state.reports.iter().map(|handle| handle.report.position_tolerance);
+        let near = tolerance.fold(2.0 * NEAR * size, f32::max);
+        let holds = self.drag.pins().iter().all(|pin| {
+            let [there, here] =
+                [&self.dragged, &self.next].map(|pose| pose.model(pin.joint).transform_point3(pin.offset));
+            distance(there, here) <= near
+        });
+        holds && furthest(&self.shown, &self.next) <= self.drag.max_move() + JITTER * size
+    }
+
     /// Frees handles that by themselves miss a pin that the dragged pose holds, so that they take its bend. Whether there are any.
     fn frees_missed(&mut self) -> bool {
         let near = 2.0 * NEAR * self.drag.full_body().size(&self.dragged);
+        self.frees(|handle, sources, apart| {
+            let mut missed = handle.sources.iter().zip(sources);
+            missed.any(|(source, one)| one.pinned && apart(source.joint) > near)
+        })
+    }
+
+    /// Frees handles that by themselves bend otherwise than the dragged pose. Whether there are any.
+    fn frees_bent(&mut self) -> bool {
+        let near = JITTER * self.drag.full_body().size(&self.dragged);
+        self.frees(|handle, _, apart| handle.joints.iter().any(|&j| apart(j) > near))
+    }
+
+    /// Frees handles for which this holds, by the distances of joints from their places in the dragged pose.
+    fn frees(&mut self, holds: impl Fn(&Handle, &[Source], &dyn Fn(JointId) -> f32) -> bool) -> bool {
+        let apart = |j: JointId| distance(self.dragged.position(j), self.next.position(j));
         let mut any = false;
         for (handle, part) in self.rig.handles.iter().zip(&mut self.parts) {
-            let sources = handle.sources.iter().zip(&self.sources[handle.first..]);
-            let missed = |(source, one): (&super::handle::Source, &Source)| {
-                let [there, here] = [&self.dragged, &self.next].map(|pose| pose.position(source.joint));
-                one.pinned && distance(there, here) > near
-            };
-            if part.live && !part.free && sources.into_iter().any(missed) {
+            if part.live && !part.free && holds(handle, &self.sources[handle.first..], &apart) {
                 part.free = true;
                 any = true;
             }
@@ -466,7 +575,9 @@ impl RigDrag {
                 one.turned |= one.grabbed && (turns || self.level.is_some());
                 leads |= one.set || one.grabbed && !turns_only;
             }
-            if !leads {
+            // Its first goal would take a whole body from the animation to its preferred values.
+            let leaps = handle.is_whole() && handle.from == StartFrom::Preferred;
+            if !leads || leaps && !sources.iter().any(|one| one.set) {
                 // Without goals, a handle shows what it gets.
                 continue;
             }

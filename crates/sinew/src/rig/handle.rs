@@ -220,6 +220,14 @@ impl Handle {
         matches!(self.method, Method::LookAt(_) | Method::Aim(..) | Method::Twist)
     }
 
+    /// Joints of a limb that stay at their preferred values, as it bends at its middle alone.
+    pub fn stiff(&self) -> impl Iterator<Item = JointId> + '_ {
+        let bends = self.middle.filter(|_| self.from == StartFrom::Preferred);
+        let inner = self.chain.joints().iter().enumerate().skip(1);
+        let last = self.chain.joints().len() - 1;
+        inner.filter(move |&(n, _)| n < last && bends.is_some_and(|middle| middle != n)).map(|(_, &j)| j)
+    }
+
     /// Whether the goal gives the local transform of one of its joints. `turned` where the goal has a rotation.
     pub fn gives(&self, joint: JointId, turned: bool) -> bool {
         let n = self.joints.iter().position(|&j| j == joint);

@@ -9,7 +9,7 @@ use super::{
     check,
     full_body::{Effector, FullBody, FullBodyError, FullBodyOptions, RootMode},
 };
-use crate::{Goal, JointId, Outcome, Pose, Report, SolveError, Workspace, math};
+use crate::{Goal, JointId, Outcome, Pose, Report, Skeleton, SolveError, Workspace, math};
 
 /// An effector that keeps its position while another is dragged.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,12 +86,29 @@ impl Pin {
 pub struct Drag {
     full_body: FullBody,
     goals: Vec<Goal>,
+    /// Whether the last effector holds the root's rotation, softly.
+    steady: bool,
     /// Pose of the last frame.
     before: Pose,
     last: Goal,
+    /// [`Steady::speed`].
+    speed: f32,
+    /// Maximum displacement of a joint in the last frame, in metres.
+    max_move: f32,
     /// Maximum rotation of a joint per frame, in radians per figure size of goal displacement since the last frame. A
     /// radian of goal rotation counts as one figure size. 0 or more, 7.9 by default; infinity for no bound.
     pub rate: f32,
+}
+
+/// Bounds that keep a figure steady in a drag.
+pub(crate) struct Steady<'a> {
+    /// The pose's skeleton; joints without dofs in it stay.
+    pub skeleton: &'a Skeleton,
+    /// Weight of a goal that the root keeps its rotation, beside the grabbed effector's; 0 for none.
+    pub weight: f32,
+    /// Maximum displacement of a joint per frame, per displacement of the goal since the last frame. A radian of goal rotation
+    /// counts as one figure size.
+    pub speed: f32,
 }
 
 /// Fractions of the maximum rotation for repeated solves, where a frame rotates joints too far or loses a pin. After the
@@ -104,13 +121,33 @@ impl Drag {
 
     /// Grabs an effector at or below `root`. Pins keep their positions in `pose`, which must be up to date.
     pub fn new(pose: &Pose, root: JointId, grabbed: Effector, pins: &[Pin]) -> Result<Self, FullBodyError> {
+        let steady = Steady { skeleton: pose.skeleton(), weight: 0.0, speed: f32::INFINITY };
+        Self::steadied(pose, root, grabbed, pins, steady)
+    }
+
+    /// [`new`](Self::new), within bounds.
+    pub(crate) fn steadied(
+        pose: &Pose,
+        root: JointId,
+        grabbed: Effector,
+        pins: &[Pin],
+        Steady { skeleton, weight, speed }: Steady,
+    ) -> Result<Self, FullBodyError> {
         let mut effectors = alloc::vec![Effector { priority: 1, ..grabbed }];
         effectors.extend(pins.iter().map(|p| Effector { priority: 0, ..p.effector }));
+        let own = pins.iter().filter(|pin| pin.turned).map(|pin| pin.effector.joint);
+        let steady = weight > 0.0 && !own.chain([grabbed.joint]).any(|joint| joint == root);
+        if steady {
+            effectors.push(Effector { priority: 1, rotation_weight: weight, ..Effector::new(root) });
+        }
         let mut new = Self {
-            full_body: FullBody::new(pose.skeleton(), root, &effectors)?,
+            full_body: FullBody::new(skeleton, root, &effectors)?,
             goals: alloc::vec![Goal::NONE; effectors.len()],
+            steady,
             before: pose.clone(),
             last: Goal::NONE,
+            speed,
+            max_move: 0.0,
             rate: RATE,
         };
         for (goal, pin) in new.goals[1..].iter_mut().zip(pins) {
@@ -132,14 +169,31 @@ impl Drag {
             }
             (goal.position, goal.rotation) = (Some(position), goal.rotation.map(|_| turn));
         }
+        if self.steady
+            && let (Some(goal), Some(root)) = (self.goals.last_mut(), self.full_body.joints().next())
+        {
+            *goal = Goal { rotation: Some(pose.model_rotation(root)), ..Goal::NONE };
+        }
         let grabbed = self.full_body.effectors()[0];
         let end = pose.model(grabbed.joint).transform_point3(grabbed.offset);
         self.last = Goal::position(end).with_rotation(pose.model_rotation(grabbed.joint));
     }
 
-    /// The full-body solver. Its effectors are the grabbed one, then the pins.
+    /// The full-body solver. Its effectors are the grabbed one, then the pins. In a drag of a rig, the last one keeps the rotation
+    /// of a root that follows.
     pub fn full_body(&self) -> &FullBody {
         &self.full_body
+    }
+
+    /// Maximum displacement of a joint in the last frame, in metres.
+    pub(crate) fn max_move(&self) -> f32 {
+        self.max_move
+    }
+
+    /// The pinned effectors.
+    pub fn pins(&self) -> &[Effector] {
+        let effectors = self.full_body.effectors();
+        &effectors[1..effectors.len() - usize::from(self.steady)]
     }
 
     /// The outcome of the grabbed effector, then of each pin: `report` with the residuals of that effector, measured on
@@ -149,7 +203,7 @@ impl Drag {
         pose: &'a Pose,
         report: &Report,
     ) -> impl Iterator<Item = Report> + use<'a> {
-        self.full_body.effector_reports(pose, &self.goals, report)
+        self.full_body.effector_reports(pose, &self.goals, report).take(1 + self.pins().len())
     }
 
     /// Moves the grabbed effector to a goal and leaves the pose updated. The report's residuals are those of the grabbed
@@ -190,12 +244,22 @@ impl Drag {
         options.iterative.max_restarts = options.iterative.max_restarts.or(Some(0));
         let mut report = self.full_body.solve(workspace, pose, &self.goals, &options)?;
         let (size, _) = FullBody::last_size_and_imbalance(workspace);
-        let max_turn = self.rate * self.goal_displacement(goal, size);
+        let displacement = self.goal_displacement(goal, size);
+        let max_turn = self.rate * displacement;
+        let bounds = self.speed < f32::INFINITY;
+        self.max_move = if bounds { self.speed * displacement * size } else { f32::INFINITY };
         let own = options.iterative.max_turn;
+        let mut bound = 0.9 * max_turn;
         let shares = HALF.iter().map(|h| Some(*h)).chain([None]);
         for share in shares {
-            if self.holds(pose, &report) && self.full_body.turned(&self.before, pose) <= max_turn {
+            let turned = self.full_body.turned(&self.before, pose);
+            let moved = if bounds { furthest(&self.before, pose) } else { 0.0 };
+            if self.holds(pose, &report) && turned <= max_turn && moved <= self.max_move {
                 break;
+            }
+            if moved > self.max_move {
+                // Displacements are nearly proportional to rotations.
+                bound = bound.min(0.9 * turned * self.max_move / moved);
             }
             // Solves again with a smaller bound, then for the pins alone where one has lost its position.
             pose.copy_from(&self.before);
@@ -203,7 +267,7 @@ impl Drag {
                 report = Report { outcome: Outcome::Stalled, iterations: 0, restarts: 0, ..report };
                 break;
             };
-            let bounded = options.with_max_turn(own.min(0.9 * max_turn * share).max(f32::MIN_POSITIVE));
+            let bounded = options.with_max_turn(own.min(bound * share).max(f32::MIN_POSITIVE));
             report = self.full_body.solve(workspace, pose, &self.goals, &bounded)?;
             if !self.holds(pose, &report) {
                 self.goals[0] = Goal::NONE;
@@ -233,6 +297,11 @@ impl Drag {
         let turn = turn.map_or(0.0, |(a, b)| math::angle_between(math::normalize(a), b));
         displacement / size + turn
     }
+}
+
+/// Maximum displacement of a joint between two poses, in metres.
+pub(crate) fn furthest(from: &Pose, to: &Pose) -> f32 {
+    from.skeleton().joints().map(|j| distance(from.position(j), to.position(j))).fold(0.0, f32::max)
 }
 
 /// Default of [`Drag::rate`], in radians per figure size: the documented bound of 8, less a margin for rounding.

@@ -26,7 +26,7 @@ pub(crate) mod check;
 pub(crate) mod choice;
 mod cholesky;
 pub(crate) mod descent;
-mod drag;
+pub(crate) mod drag;
 mod eases;
 mod fabrik;
 mod follow;

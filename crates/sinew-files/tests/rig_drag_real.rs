@@ -1,5 +1,5 @@
-//! Drags every joint with a role of real figures, in a pose of a clip of theirs: pins hold, and what the drag leaves shows its pose.
-//! Prints how many joints follow the cursor by 12 cm, and the time that a frame takes.
+//! Drags every joint with a role of real figures, in a pose of a clip of theirs: pins hold, hips keep their rotation, no joint jumps,
+//! and what the drag leaves shows its pose. Prints how many joints follow the cursor by 12 cm, and the time that a frame takes.
 
 mod real;
 

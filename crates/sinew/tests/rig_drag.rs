@@ -737,7 +737,7 @@ fn hips_keep_their_rotation_and_no_joint_jumps() {
                         "figure {which}, straight {straight}, set {set}, {spec:?}, {name} by {by}: {moves:?}"
                     );
                     // A full body from preferred values decides itself how its goals turn the hips, to its own tolerance.
-                    let own = set && (spec.limbs, spec.from) == (Limbs::FullBody, StartFrom::Preferred);
+                    let own = set && (spec.limbs, spec.from) == (Limbs::FullBody, Some(StartFrom::Preferred));
                     assert!(moves.pins < if own { 2e-4 } else { 1e-4 }, "{at}");
                     assert!(own || moves.hips < 5.0, "{at}");
                     assert!(moves.fastest < 9.0, "{at}");

@@ -76,10 +76,10 @@ fn rooms_import_in_one_direction() {
 /// motion of clips (230), moving platforms (60), rigs (1,860: handles of all solvers, their states, feet and errors), spaces
 /// of their goals (310), goals that are read from poses (220), matches of goals and poses whose residual turns fade (390),
 /// roles by name (60), keys of goals and joints with edits, changes of space, recording and mirrors (1,530), the removal of
-/// keys from clips (270), clips through rigs (170), humanoids (150), planting in rigs (270), drags on them (410), clips to keys of goals
+/// keys from clips (270), clips through rigs (170), humanoids (150), planting in rigs (270), drags on them (560), clips to keys of goals
 /// (280) and their removal (210), and turns beside limbs (100). A change that needs more lines wins them back
 /// elsewhere, or says here what they are for.
-const MAX_LINES: usize = 31_860;
+const MAX_LINES: usize = 32_000;
 
 fn lines(at: &Path) -> usize {
     if at.is_file() {

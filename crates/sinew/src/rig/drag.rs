@@ -513,10 +513,15 @@ impl RigDrag {
         let size = self.drag.full_body().size(&self.dragged);
         let tolerance = state.reports.iter().map(|handle| handle.report.position_tolerance);
         let near = tolerance.fold(2.0 * NEAR * size, f32::max);
+        // A goal of less than full influence holds as far as its blend does.
+        let blends = |joint: JointId| {
+            let mut handles = self.rig.handles.iter().zip(&self.parts);
+            handles.any(|(h, part)| part.blends && h.sources.iter().any(|source| source.joint == joint))
+        };
         let holds = self.drag.pins().iter().all(|pin| {
             let [there, here] =
                 [&self.dragged, &self.next].map(|pose| pose.model(pin.joint).transform_point3(pin.offset));
-            distance(there, here) <= near
+            distance(there, here) <= near || blends(pin.joint)
         });
         holds && furthest(&self.shown, &self.next) <= self.drag.max_move() + JITTER * size
     }

@@ -8,7 +8,7 @@ use std::{
 use serde_json::json;
 use sinew::{
     JointId, Pose,
-    ground::plant::{ClipAnalysis, ClipOptions, Figure, Interval, contact::ContactLimits},
+    ground::plant::{ClipAnalysis, ClipOptions, Figure, Interval, PlantError, contact::ContactLimits},
     motion::{Clip, Interpolation, JointTracks, Track},
     rig::{Baked, BakedGoals, MissedGoal, Rig, RigGoal, keys::RigKeys},
 };
@@ -37,7 +37,8 @@ pub fn run(args: &BakeArgs) -> Result<(), Failure> {
     }
     let level = args.ground.path.is_some().then(|| Level::of(&args.ground)).transpose()?;
     let ground = level.as_ref().and_then(Level::file);
-    keep_inputs(&args.out, [args.rig.as_path()].into_iter().chain(ground))?;
+    let contacts_file = args.contacts.as_ref().and_then(|source| source.file());
+    keep_inputs(&args.out, [args.rig.as_path()].into_iter().chain(ground).chain(contacts_file))?;
     let model = model::read(&args.model, &args.units)?;
     if ending(&args.out) == "bvh" && matches!(model.source, Source::Gltf(_)) {
         return Err(model::not_from_bvh(&args.out));
@@ -94,8 +95,11 @@ pub fn run(args: &BakeArgs) -> Result<(), Failure> {
         (Some(level), Some(figure)) => {
             let played = keys.take().map(|keys| called(name, &play(clip, Some(&keys))?.clip)).transpose()?;
             let clip = played.as_ref().unwrap_or(clip);
-            let given = contacts::of_joints(&model, clip, rig.feet().map(|foot| foot.contact))
-                .map_err(|e| Failure::Work(format!("{}: `contacts`: {e}", args.rig.display())))?;
+            let given = match &args.contacts {
+                Some(source) => contacts::read(source, &model, clip, args.units.memory.bytes())?,
+                None => contacts::of_joints(&model, clip, rig.feet().map(|foot| foot.contact))
+                    .map_err(|e| Failure::Work(format!("{}: `contacts`: {e}", args.rig.display())))?,
+            };
             Some(plant(level, figure, &rest, clip, given, args).map_err(of_model)?)
         }
         _ => None,
@@ -310,9 +314,12 @@ fn plant(
     let task = Task { figure, rest, clip, options };
     let made = args.units.ground_options(args.ground.up);
     let ground = |walk: &Walk<'_>| level.mesh(walk, args.ground.scale, args.ground.at, &made);
-    work::plant(&task, ground).map_err(|error| match error {
-        WorkError::Level(LevelError::File(error)) => Failure::File(error),
-        error => Failure::work(error),
+    work::plant(&task, ground).map_err(|error| match (error, &args.contacts) {
+        (WorkError::Plant(PlantError::Contacts(refused)), Some(source)) => {
+            contacts::refused(source, &refused)
+        }
+        (WorkError::Level(LevelError::File(error)), _) => Failure::File(error),
+        (error, _) => Failure::work(error),
     })
 }
 

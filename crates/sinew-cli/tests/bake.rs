@@ -214,3 +214,24 @@ fn a_rig_without_goals_to_key_is_named() {
     }
     assert_eq!(place.names(), ["none.toml", "roll.toml", "walk.glb"]);
 }
+
+#[test]
+fn contacts_of_a_file_are_planted() {
+    let place = Place::with_walk("bake_contacts");
+    place.write("rig.toml", "rig = 1\n[humanoid]\n");
+    place.write(
+        "given.json",
+        r#"{"left": {"heel": [[0.2, 0.5]], "ball": [[0.2, 0.5]]}, "right": {"curve": [[0, 0]]}}"#,
+    );
+    place.done("bake walk.glb -q --rig rig.toml --ground flat --contacts given.json -o out.glb");
+    let out = place.glb("out.glb");
+    let note = &out.json["animations"][1]["extras"]["sinew"];
+    let plants = note["plants"].as_array().unwrap();
+    assert!(!plants.is_empty() && plants.iter().all(|p| p["foot"] == "left"), "{plants:?}");
+
+    place.write("late.json", r#"{"left": {"heel": [[90, 91]], "ball": []}}"#);
+    let late = place.failed("bake walk.glb --rig rig.toml --ground flat --contacts late.json -o no.glb");
+    says(&late, &["late.json: left.heel[0]"]);
+    let no_ground = place.refused("bake walk.glb --rig rig.toml --contacts given.json -o no.glb");
+    says(&no_ground, &["--ground"]);
+}

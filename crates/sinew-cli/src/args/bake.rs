@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::{
-    BodyArgs, GroundArgs, UnitArgs,
+    BodyArgs, ContactSource, GroundArgs, UnitArgs,
     values::{at_least_zero, model_out},
 };
 
@@ -55,6 +55,14 @@ pub struct BakeArgs {
     /// Ground.
     #[command(flatten, next_help_heading = "Ground")]
     pub ground: GroundArgs,
+
+    /// Contact times of the feet, from a .json file or from animated nodes, in place of those of the rig file [default: those of
+    /// the rig file, else detected in the clip]
+    ///
+    /// As for `sinew plant`: `sinew help plant` has the format.
+    #[arg(long, value_name = "FILE|left=NODE,right=NODE", value_parser = ContactSource::parse, requires = "ground",
+          help_heading = "Ground")]
+    pub contacts: Option<ContactSource>,
 
     /// Units and axes.
     #[command(flatten, next_help_heading = "Figure")]

@@ -7,7 +7,8 @@ use sinew::{
     glam::{Quat, Vec3},
     motion::{Baker, Clip, Interpolation, JointTracks, Track},
     rig::{
-        BakedGoals, HandleSolver, HandleSpec, Rig, RigBakeError, RigFrame, RigGoal, RigSpec,
+        BakedGoals, HandleSolver, HandleSpec, Rig, RigBakeError, RigFrame, RigGoal, RigSpec, Space,
+        StartFrom,
         keys::{KeyChannel, KeyOwner},
     },
 };
@@ -215,4 +216,33 @@ fn a_still_clip_keeps_its_duration() {
     assert_eq!((still.start(), still.duration()), (0.5, 1.5));
     let baked = rig.bake(&rest, &still, |_, _, goals| goals[0] = Goal::position(Vec3::ONE).into()).unwrap();
     assert_eq!((baked.clip.start(), baked.clip.duration()), (0.5, 1.5));
+}
+
+/// An arm that is folded onto its shoulder has no bend, and so no pole in that frame: the poles of others keep their times.
+#[test]
+fn poles_keep_their_times_where_a_frame_has_none() {
+    let mut builder = Skeleton::builder();
+    let at = |x: f32| JointTransform::from_translation(Vec3::new(x, 0.0, 0.0));
+    let shoulder = builder.add("shoulder", None, at(0.0));
+    let elbow = builder.add("elbow", Some(shoulder), at(0.3));
+    builder.add("hand", Some(elbow), at(0.3));
+    let (skeleton, ids) = builder.build().unwrap();
+    let rest = Pose::rest(&Arc::new(skeleton));
+    let turns =
+        vec![Quat::from_rotation_y(1.0), Quat::from_xyzw(0.0, 1.0, 0.0, 0.0), Quat::from_rotation_y(2.0)];
+    let rotation = Track::new(vec![0.0, 1.0, 2.0], turns, Interpolation::Linear).unwrap();
+    let tracks = vec![JointTracks { rotation: Some(rotation), ..JointTracks::new(ids[1]) }];
+    let clip = Clip::new("fold", rest.skeleton(), tracks).unwrap();
+    let mut arm = HandleSpec::new("arm", ids[0], ids[2]);
+    (arm.solver, arm.from) = (HandleSolver::TwoBone, StartFrom::Preferred);
+    let rig = Rig::new(&rest, None, &RigSpec::new(vec![arm])).unwrap();
+
+    let mut folded = rest.clone();
+    clip.sample(1.0, &mut folded);
+    folded.update();
+    assert_eq!(folded.position(ids[2]), folded.position(ids[0]));
+    let made = rig.bake_goals(&rest, &clip, |_, _, _| ()).unwrap();
+    let poles = made.keys.track(KeyOwner::Goal(0), KeyChannel::pole(Space::Model)).unwrap();
+    assert_eq!(poles.keys().last().unwrap().time, 2.0);
+    assert!(poles.keys().iter().all(|key| key.time != 1.0));
 }

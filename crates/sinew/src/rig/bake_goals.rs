@@ -176,11 +176,14 @@ impl Rig {
             let goals = || all.iter().map(|frame| &frame.goals[index]);
             let [space, pole_space] = keys.spaces(index, 0.0)?;
             let mut track = |channel, value: &dyn Fn(&RigGoal) -> Option<KeyValue>| {
-                let values: Vec<KeyValue> = goals().filter_map(value).collect();
-                let constant = values.iter().all(|v| *v == values[0]);
-                let count = if constant { values.len().min(1) } else { values.len() };
-                for (frame, &value) in all.iter().zip(&values[..count]) {
-                    let key = Key::new(frame.time, value).with_interpolation(KeyInterpolation::Linear);
+                // A frame may have none, such as the pole of a limb that is folded onto its root.
+                let at = |frame: &Frame| Some((frame.time, value(&frame.goals[index])?));
+                let mut values: Vec<(f32, KeyValue)> = all.iter().filter_map(at).collect();
+                if values.iter().all(|(_, v)| *v == values[0].1) {
+                    values.truncate(1);
+                }
+                for (time, value) in values {
+                    let key = Key::new(time, value).with_interpolation(KeyInterpolation::Linear);
                     edit = core::mem::take(&mut edit).set(KeyOwner::Goal(index), channel, key);
                 }
             };

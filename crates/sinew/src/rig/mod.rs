@@ -161,14 +161,17 @@ use glam::{Affine3, Quat, Vec3};
 use crate::{
     Goal, JointId, JointTransform, Placement, Pole, Pose, Report, Skeleton, SolveError, Workspace,
     body::BodyRoles,
-    ground::{Ground, plant::FootPlanterReport},
+    ground::{
+        Ground,
+        plant::{FootPlanter, FootPlanterReport},
+    },
     math,
     option_type::option_type,
     solve::check,
 };
 use handle::{Handle, Scratch};
 use matching::Matching;
-use plant::{Feet, Planting};
+use plant::Feet;
 use read::View;
 use residual::Residual;
 use space::Spaces;
@@ -466,7 +469,7 @@ pub struct Rig {
     spaces: Spaces,
     goals: usize,
     feet: [FootPlanting; 2],
-    planting: Option<Arc<Planting>>,
+    planter: Option<Arc<FootPlanter>>,
 }
 
 impl Rig {
@@ -515,7 +518,7 @@ impl Rig {
         moved.dedup();
         let (handles, identity) = (handles.into(), Arc::new(()));
         let feet = spec.feet;
-        Ok(Self { skeleton, handles, identity, moved, movers, spaces, goals: first, feet, planting: None })
+        Ok(Self { skeleton, handles, identity, moved, movers, spaces, goals: first, feet, planter: None })
     }
 
     /// Number of handles.
@@ -594,7 +597,7 @@ impl Rig {
             reports: alloc::vec![HandleReport::default(); self.handles.len()],
             matched: Vec::with_capacity(self.goals),
             on,
-            feet: self.planting.as_ref().map(|planting| planting.feet(&self.skeleton)),
+            feet: self.planter().map(|planter| Feet::new(planter, &self.skeleton)),
         }
     }
 
@@ -689,7 +692,7 @@ impl Rig {
         if !(0.0..=f32::MAX).contains(&dt) {
             return Err(RigError::FrameTime(dt));
         }
-        if ground.is_some() && self.planting.is_none() {
+        if ground.is_some() && self.planter.is_none() {
             return Err(RigError::NoPlanter);
         }
         for (index, handle) in self.handles.iter().enumerate() {

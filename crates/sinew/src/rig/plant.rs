@@ -13,11 +13,6 @@ use crate::{
     },
 };
 
-/// What a rig plants with.
-pub(super) struct Planting {
-    planter: FootPlanter,
-}
-
 /// Memory of one figure for the planter of its rig.
 #[derive(Clone, Debug)]
 pub(super) struct Feet {
@@ -37,6 +32,11 @@ impl PartialEq for Feet {
 }
 
 impl Feet {
+    pub fn new(planter: &FootPlanter, skeleton: &Arc<Skeleton>) -> Self {
+        let now = planter.state();
+        Self { next: now.clone(), now, planted: false, tick: Pose::rest(skeleton) }
+    }
+
     /// Replaces the state by that after the frame.
     pub fn commit(&mut self) {
         if core::mem::take(&mut self.planted) {
@@ -47,13 +47,6 @@ impl Feet {
     /// Forgets the past motion.
     pub fn reset(&mut self) {
         self.now.reset();
-    }
-}
-
-impl Planting {
-    pub fn feet(&self, skeleton: &Arc<Skeleton>) -> Feet {
-        let now = self.planter.state();
-        Feet { next: now.clone(), now, planted: false, tick: Pose::rest(skeleton) }
     }
 }
 
@@ -191,14 +184,14 @@ impl Rig {
         self.moved.extend(figure.joints());
         self.moved.sort_unstable_by_key(|j| j.index());
         self.moved.dedup();
-        self.planting = Some(Arc::new(Planting { planter }));
+        self.planter = Some(Arc::new(planter));
         self.identity = Arc::new(());
         Ok(self)
     }
 
     /// The foot planter, if the rig has one.
     pub fn planter(&self) -> Option<&FootPlanter> {
-        self.planting.as_ref().map(|planting| &planting.planter)
+        self.planter.as_deref()
     }
 
     /// Plants the animation, if there is a ground. The state's feet change with [`Feet::commit`] alone.
@@ -208,7 +201,7 @@ impl Rig {
         pose: &mut Pose,
         frame: &RigFrame<'_>,
     ) -> Result<Option<FootPlanterReport>, RigError> {
-        let (Some(Planting { planter }), Some(feet)) = (self.planting.as_deref(), &mut state.feet) else {
+        let (Some(planter), Some(feet)) = (self.planter(), &mut state.feet) else {
             return Ok(None);
         };
         let Feet { now, next, planted, tick } = feet;

@@ -5,6 +5,7 @@ use glam::Vec3;
 use super::{
     Foothold, PlantOptions, Unplanted,
     profile::{Profile, Stick},
+    reach::over,
 };
 use crate::math;
 
@@ -30,6 +31,10 @@ const HALVINGS: usize = 10;
 /// at each step on stairs as long as its stride, then takes the same side each time.
 const AHEAD: f32 = 0.02;
 
+/// Distance out of the leg's reach that weighs as much as a class of support, as a fraction of the leg. From 0.05 to 0.1 the games of
+/// `lab/step` are the same; at 0.03 the Knight's walk swings 3 cm deeper through steep stairs.
+const BEYOND: f32 = 0.05;
+
 /// Dimensions of a sole and its leg, in metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stance {
@@ -51,6 +56,16 @@ impl Stance {
         let d = foothold.ball - foothold.heel;
         let (cos, sin) = (d.with_y(0.0).length() / self.length, d.y / self.length);
         self.ankle[0] * (cos - 1.0) - self.ankle[1] * sin
+    }
+
+    /// Number of classes of support that a foothold is worse by for being out of the leg's reach from `hip`.
+    fn beyond(&self, foothold: &Foothold, hip: Vec3) -> u8 {
+        let along = (foothold.ball - foothold.heel).normalize_or(Vec3::Z);
+        let up = Vec3::Y.reject_from_normalized(along).normalize_or(Vec3::Y);
+        let ankle = foothold.heel + along * self.ankle[0] + up * self.ankle[1];
+        let beyond = hip.y - ankle.y - over(self.leg, (ankle - hip).with_y(0.0).length_squared());
+        // The cast rounds down and ends at the largest number.
+        (beyond / (BEYOND * self.leg)) as u8
     }
 }
 
@@ -147,12 +162,13 @@ impl Landing {
         if self.profile.found() { Unplanted::Unsupported } else { Unplanted::NoGround }
     }
 
-    /// Finds the best position with the heel near `heel`, or `None` if no position is allowed.
+    /// Finds the best position with the heel near `heel`, or `None` if no position is allowed. `hip` is the lowest position of the
+    /// hip as the foot lands, where the other foot restricts it.
     ///
     /// The cost of a position is the sum of the unsupported fraction, the height of ground that pierces the sole, and the
     /// squared shift. The best position of each side is refined, so that the choice is a continuous function of the landing
     /// position except for changes of side.
-    pub fn best(&self, heel: Vec3, settings: &PlantOptions) -> Option<Candidate> {
+    pub fn best(&self, heel: Vec3, settings: &PlantOptions, hip: Option<Vec3>) -> Option<Candidate> {
         let heel = self.profile.way(heel);
         let largest = settings.max_shift * self.sole.scale;
         let easy = EASY_SHIFT * self.sole.leg;
@@ -167,6 +183,8 @@ impl Landing {
             if let Some(found) = &mut found {
                 found.cost += effort(shift + self.sole.carries(&found.foothold));
                 found.foothold.shift = shift;
+                let beyond = hip.map_or(0, |hip| self.sole.beyond(&found.foothold, hip));
+                found.class = found.class.saturating_add(beyond);
             }
             if rank(&found) < rank(best) {
                 *best = found;

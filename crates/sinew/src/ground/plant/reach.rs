@@ -15,9 +15,13 @@ fn apart(clip: &FootSample, flexion: f32) -> f32 {
 pub(super) fn highest(clip: &FootSample, ankle: Vec3, settings: &PlantOptions) -> f32 {
     let reach = apart(clip, clip.flexion().min(settings.min_flexion).max(STRAIGHT));
     let level2 = (ankle - clip.hip).with_y(0.0).length_squared();
-    // Lowering the pelvis further hardly helps to reach a foot that is far out to the side.
-    let down2 = (reach * reach - level2).max(0.09 * reach * reach);
-    ankle.y + math::sqrt(down2) - clip.hip.y
+    ankle.y + over(reach, level2) - clip.hip.y
+}
+
+/// Largest height of the hip over an ankle at the squared horizontal distance `out2` that a leg of the length `reach` allows, in
+/// metres. Lowering the pelvis further hardly helps to reach a foot that is far out to the side.
+pub(super) fn over(reach: f32, out2: f32) -> f32 {
+    math::sqrt((reach * reach - out2).max(0.09 * reach * reach))
 }
 
 /// Smallest distance of ankle and hip, in metres, with the knee flexed by 150 degrees, or by the clip's flexion if larger.

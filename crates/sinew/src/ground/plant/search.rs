@@ -107,7 +107,7 @@ impl FootholdSearch<'_> {
         let (ends, casts) = ([from - slack, to + slack], (SPACING * sole.length, CASTS));
         let landing =
             Landing { profile: Profile::cast(self, heel, along, ends, casts, base), sole, middle: heel };
-        let found = landing.best(heel, self.settings);
+        let found = landing.best(heel, self.settings, None);
         (landing, found)
     }
 
@@ -257,6 +257,28 @@ mod tests {
         };
         assert!(along([0.1, 0.3]).abs() < 1e-3, "{}", along([0.1, 0.3]));
         assert!(along([0.0; 2]).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_foothold_out_of_reach_serves_less_than_an_edge_within_it() {
+        // Stairs down whose treads are shorter than the sole, and the floor below them from z = 1 on.
+        let stairs = Stairs::new().with_rise(0.17).with_going(0.25).with_lead(0.25).with_steps(4);
+        let mesh = stairs.with_flight(Flight::Down).mesh().unwrap();
+        let ground = MeshGround::new(mesh).unwrap();
+        let settings = PlantOptions::default();
+        let search = FootholdSearch { ground: &ground, settings: &settings, leg: 0.93, scale: 2.0 };
+        let sole = Stance { length: 0.4, tip: 0.1, ankle: [0.1, 0.2], leg: 0.93, scale: 2.0 };
+        let heel = Vec3::Z * 0.75;
+        let (landing, floor) = search.land(heel, heel + Vec3::Z * 0.4, sole, 0.0, -0.5);
+        let floor = floor.unwrap().foothold;
+        let near = |high: f32| {
+            let hip = Vec3::new(0.0, floor.ball.y + 0.2 + high, 0.7);
+            landing.best(heel, &settings, Some(hip)).unwrap().foothold
+        };
+        // The whole sole on the floor, as long as the leg reaches it.
+        assert!(floor.heel.z > 0.99 && floor.support > 0.9 && near(0.8) == floor, "{floor:?}");
+        let edge = near(1.2);
+        assert!(edge.heel.z < 0.95 && edge.heel.y > floor.heel.y + 0.1, "{edge:?}");
     }
 
     #[test]

@@ -73,6 +73,15 @@ fn dorsiflexion(shin: Vec3, sole: Vec3, across: Vec3) -> f32 {
     math::atan2(cos, if cross.dot(across) < 0.0 { -sin } else { sin })
 }
 
+/// An excess over a limit, or 0 below it, rounded within `ease` to both sides.
+pub fn rounded(excess: f32, ease: f32) -> f32 {
+    match excess {
+        e if e > ease => e,
+        e if e > -ease => (e + ease) * (e + ease) / (4.0 * ease),
+        _ => 0.0,
+    }
+}
+
 /// How a foot touches the ground, from 0 to 1.
 #[derive(Clone, Copy, Debug)]
 pub struct Touch {
@@ -132,12 +141,10 @@ fn turn(
     let end = END.max(own + BEYOND);
     let (_, axis) = leg.shin(frame.ankle);
     let bent = leg.bend(axis, 0.0);
-    // The excess over the end, rounded to both sides of it.
-    let excess = match bent - end {
-        e if e > EASE => e,
-        e if e > -EASE => (e + EASE) * (e + EASE) / (4.0 * EASE),
-        _ => return,
-    };
+    let excess = rounded(bent - end, EASE);
+    if excess <= 0.0 {
+        return;
+    }
     let excess = excess * share * ((core::f32::consts::PI - bent) / FADES).clamp(0.0, 1.0);
     // The lift that a shin at rest would need. From none, the knee of a straight leg would lead astray: it folds fast at first.
     let mut angle = excess;

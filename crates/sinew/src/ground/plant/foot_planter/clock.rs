@@ -12,7 +12,7 @@ use super::{
     ticks::{BEAT, MOST_AHEAD},
     track::{Sole, Track},
 };
-use crate::{Placement, Pose, math};
+use crate::{Placement, Pose, ground::plant::reach::nearest, math};
 
 /// Largest number of ticks in one step. After more than a quarter of a second there is no motion to continue: feet that moved
 /// on from where they were would be folded under a body that is a step further.
@@ -224,6 +224,7 @@ impl FootPlanter {
         for (state, leg) in feet.legs.iter_mut().zip(&self.figure.legs) {
             let s = leg.sample(pose, Vec3::ZERO);
             state.foot.track.push(place.sole(&s), dt);
+            state.near = nearest(&s) * place.scale;
             // Knee axis in the thigh's frame, averaged over about 5 s.
             let bend = math::rotate(math::conjugate(s.thigh), s.bend());
             state.hinge = state.hinge * math::exp(-dt / 5.0) + bend * if first { 1e-2 } else { dt };
@@ -271,7 +272,7 @@ impl FootPlanter {
                 let body = if known { feet.known.bodies[tick] } else { feet.body.at(0.0).ankle };
                 state.foot.ticks.push(sole, body, given, &m);
             }
-            state.foot.advance(0.0, settings, &m);
+            state.foot.advance(0.0, settings, &m, f32::NEG_INFINITY);
             state.foot.settle();
         }
         feet.known.clear();
@@ -284,7 +285,7 @@ impl FootPlanter {
     fn tick(&self, feet: &mut FootPlanterState, place: &Place, which: Result<usize, (f32, f32)>) {
         for i in 0..feet.legs.len() {
             let m = self.measures(i, place);
-            let (state, settings) = (&mut feet.legs[i], &self.settings);
+            let state = &mut feet.legs[i];
             let ((sole, given), body) = match which {
                 Ok(known) => (feet.known.legs[i][known], feet.known.bodies[known]),
                 Err((age, share)) => {
@@ -295,7 +296,16 @@ impl FootPlanter {
             // Feet of a figure in the air let go.
             let given = if feet.presence.grounded { given } else { Some(0.0) };
             state.foot.ticks.push(sole, body, given, &m);
-            state.foot.advance(BEAT, settings, &m);
+        }
+        for i in 0..feet.legs.len() {
+            let m = self.measures(i, place);
+            // The body comes down no further than the feet allow that stand until this one lands.
+            let low = feet.legs[i].foot.lands_in(&m).map_or(f32::NEG_INFINITY, |later| {
+                let others = feet.legs.iter().enumerate().filter(|(other, _)| *other != i);
+                let low = others.map(|(i, leg)| leg.foot.lowest(later, leg.near, &self.measures(i, place)));
+                low.fold(f32::NEG_INFINITY, f32::max)
+            });
+            feet.legs[i].foot.advance(BEAT, &self.settings, &m, low);
         }
         self.follow_feet(feet, place, BEAT);
     }

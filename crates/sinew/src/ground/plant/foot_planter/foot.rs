@@ -112,6 +112,8 @@ const CATCHES_UP: usize = 6;
 /// Distance from the animation at which a foot left behind lands again, as a fraction of the leg, if the next foothold is
 /// unknown.
 const CAUGHT_UP: f32 = 0.02;
+/// Gravity in m/s2, for a figure of 1.8 m.
+const GRAVITY: f32 = 9.81;
 /// Height below which the landing of a foot is searched, as a multiple of the contact limit.
 const NEAR: f32 = 2.5;
 
@@ -220,9 +222,23 @@ impl Foot {
     }
 
     /// Ticks until the foot lands, if the look-ahead covers it.
-    fn lands_in(&self, m: &Measures) -> Option<usize> {
+    pub fn lands_in(&self, m: &Measures) -> Option<usize> {
         let first = if let Phase::Behind(ticks) = self.phase { ticks } else { 1 };
         (first.max(1)..m.ahead).find(|&later| self.contact(later, m).stands)
+    }
+
+    /// Lowest level of the body `later` ticks after the present one that a foot which stands allows, in metres: with hip and ankle
+    /// `near` apart when it last stands, less the fall of a body since. Negative infinity for other feet.
+    pub fn lowest(&self, later: usize, near: f32, m: &Measures) -> f32 {
+        let last = (0..=later).rev().find(|&k| self.contact(k, m).stands);
+        let (Phase::Locked(lock), Some(last)) = (&self.phase, last) else { return f32::NEG_INFINITY };
+        let sole = self.ticks.ago(m.ahead - last).sole;
+        let (heel, ball) = m.heights(&sole);
+        let ankle = sole.ankle + stand(&lock.foothold, &sole, heel.max(0.0), ball.max(0.0)).ankle;
+        let out2 = (ankle - sole.hip).with_y(0.0).length_squared();
+        let time = (later - last) as f32 * BEAT;
+        let over = math::sqrt((near * near - out2).max(0.0)) - 0.5 * GRAVITY * m.scale * time * time;
+        ankle.y - sole.hip.y + over
     }
 
     /// Positions of heel and ball, seen from above, of a foot that lands `later` ticks after the present one: the mean over its
@@ -333,8 +349,9 @@ impl Foot {
         self.rest = rest;
     }
 
-    /// Advances the state by `h` seconds to the present tick, which must have been pushed.
-    pub fn advance(&mut self, h: f32, settings: &PlantOptions, m: &Measures) {
+    /// Advances the state by `h` seconds to the present tick, which must have been pushed. `low` is the lowest level of the body as
+    /// the foot lands, as other feet allow.
+    pub fn advance(&mut self, h: f32, settings: &PlantOptions, m: &Measures, low: f32) {
         self.drift(h, m);
         self.take_casts(m);
         self.follow(m, settings);
@@ -367,7 +384,7 @@ impl Foot {
             self.loosen(m);
         }
         if self.share() < 1.0 {
-            self.steer(settings, m);
+            self.steer(settings, m, low);
         }
         let ground = self.under.found() && !matches!(self.phase, Phase::Refused(Unplanted::NoGround));
         self.presence_goal = Vec3::X * f32::from(u8::from(ground || self.locked()));
@@ -477,7 +494,7 @@ impl Foot {
             Some(choice) if steered => choice,
             _ => {
                 let (heel, ball) = place(&now, self.present(m).ankle, m);
-                self.choose(heel, ball, sole_of(&now, m), settings, m)
+                self.choose(heel, ball, sole_of(&now, m), settings, m, None)
             }
         };
         self.choice = Some(choice);
@@ -730,7 +747,7 @@ mod tests {
             let before = choice(heel + Vec3::Z * off);
             // Nothing was cast: no landing, and no ground under the foot.
             foot.choice = Some(before);
-            foot.steer(&settings, &m);
+            foot.steer(&settings, &m, f32::NEG_INFINITY);
             assert_eq!(foot.choice.map(|c| c.heel), serves.then_some(before.heel), "{off}");
             assert_eq!(foot.course.is_some(), serves, "{off}");
         }

@@ -52,9 +52,9 @@ impl FootPlanterState {
         if self.legs.len() != legs.len() {
             self.legs.clone_from(legs);
         }
-        for (own, LegState { joint, foot, given, hinge, room }) in self.legs.iter_mut().zip(legs) {
+        for (own, LegState { joint, foot, given, hinge, room, near }) in self.legs.iter_mut().zip(legs) {
             own.foot.copy_from(foot);
-            (own.joint, own.given, own.hinge, own.room) = (*joint, *given, *hinge, *room);
+            (own.joint, own.given, own.hinge, own.room, own.near) = (*joint, *given, *hinge, *room, *near);
         }
         self.known.copy_from(known);
         (self.ahead, self.level, self.level_goal) = (*ahead, *level, *level_goal);

@@ -75,7 +75,8 @@ const LEAST: f32 = 1e-4;
 /// both points lift. Its displacement from the animation then decays on a critically damped spring of
 /// [`PlantOptions::foot_rate`], integrated exactly. In the air a foot keeps its height above the ground as the animation
 /// does above its floor, and rises before an edge. The pelvis follows the feet on a spring of [`PlantOptions::pelvis_rate`]
-/// and stays in reach of the legs. A foot without ground keeps its animation. A locked foot unlocks if the animation leaves
+/// and stays in reach of the legs. With look-ahead a foothold counts less where the body could not come down to it in time,
+/// and a foot off the ground keeps as far from its hip as its knee folds. A foot without ground keeps its animation. A locked foot unlocks if the animation leaves
 /// it too far behind.
 ///
 /// # Frame rates
@@ -209,6 +210,8 @@ struct LegState {
     hinge: Vec3,
     /// Lowest level of the body within the knee's range, and clearance of the foot, in metres in the last frame.
     room: [f32; 2],
+    /// Smallest distance of hip and ankle, in metres.
+    near: f32,
 }
 
 impl FootPlanter {
@@ -236,6 +239,7 @@ impl FootPlanter {
             given: None,
             hinge: Vec3::ZERO,
             room: [0.0; 2],
+            near: 0.0,
         };
         FootPlanterState {
             legs: self.figure.legs.iter().map(leg).collect(),

@@ -3,7 +3,9 @@
 use glam::{Quat, Vec3};
 
 use super::{
-    FootPlanter, FootPlanterError, FootPlanterReport, FootPlanterState, ankle::relieve, offset::rotation,
+    FootPlanter, FootPlanterError, FootPlanterReport, FootPlanterState,
+    ankle::{relieve, rounded},
+    offset::rotation,
     place::Place,
 };
 use crate::{
@@ -99,8 +101,15 @@ impl FootPlanter {
         for (i, (leg, frame)) in figure.legs.iter().zip(&mut feet.frames).enumerate() {
             let m = self.measures(i, place);
             let (_, touch) = feet.legs[i].foot.clearance(since, &m);
-            let hip = pose.position(leg.thigh) + hips;
-            relieve(&leg.sample(pose, Vec3::ZERO), hip, touch, frame);
+            let (hip, sample) = (pose.position(leg.thigh) + hips, leg.sample(pose, Vec3::ZERO));
+            if self.ahead > 0 {
+                // A foot off the ground keeps as far from its hip as its knee folds.
+                let line = frame.ankle - hip;
+                let by = rounded(nearest(&sample) - line.length(), EASE * figure.height / 1.8);
+                let off = (1.0 - touch.near) * frame.weight;
+                frame.ankle += line.normalize_or(Vec3::NEG_Y) * (by * off);
+            }
+            relieve(&sample, hip, touch, frame);
         }
         feet.backup.clear();
         feet.backup.extend(figure.joints().map(|j| (j, *pose.local(j))));

@@ -148,8 +148,9 @@ impl Foot {
         held * (s * s * (3.0 - 2.0 * s))
     }
 
-    /// Updates the goals of a foot in the air: a course to its next foothold, or the height of the ground.
-    pub(super) fn steer(&mut self, settings: &PlantOptions, m: &Measures) {
+    /// Updates the goals of a foot in the air: a course to its next foothold, or the height of the ground. `low` is the lowest level
+    /// of the body as the foot lands.
+    pub(super) fn steer(&mut self, settings: &PlantOptions, m: &Measures, low: f32) {
         self.tilt_goal = self.lie(m);
         let lands = self.lands_in(m).filter(|_| !matches!(self.phase, Phase::Refused(_) | Phase::Locked(_)));
         let mut goal = None;
@@ -161,8 +162,9 @@ impl Foot {
             if !self.choice.as_ref().is_some_and(|c| within(c, ASTRAY * m.scale)) {
                 // The foothold is chosen again only if the predicted landing has moved. Until it is cast there, the old one serves.
                 let cast = self.landing.as_ref().is_some_and(|l| l.serves(heel, along, ASTRAY * m.scale));
+                let hip = low.is_finite().then_some(tick.sole.hip + Vec3::Y * low);
                 self.choice = match cast {
-                    true => Some(self.choose(heel, ball, sole_of(&tick.sole, m), settings, m)),
+                    true => Some(self.choose(heel, ball, sole_of(&tick.sole, m), settings, m, hip)),
                     false => self.choice.filter(|c| within(c, LEFT_BEHIND * m.leg)),
                 };
             }

@@ -116,7 +116,8 @@ impl Foot {
         }
     }
 
-    /// Chooses a foothold for heel and ball at the given positions from earlier casts.
+    /// Chooses a foothold for heel and ball at the given positions from earlier casts. `hip` is the lowest position of the hip as the
+    /// foot lands, where another foot restricts it.
     pub(super) fn choose(
         &self,
         heel: Vec3,
@@ -124,6 +125,7 @@ impl Foot {
         sole: Stance,
         settings: &PlantOptions,
         m: &Measures,
+        hip: Option<Vec3>,
     ) -> Choice {
         let along = (ball - heel).with_y(0.0).normalize_or(Vec3::Z);
         let mut choice = Choice {
@@ -136,13 +138,13 @@ impl Foot {
         };
         let landing = self.landing.as_ref().filter(|l| l.serves(heel, along, 2.0 * ASTRAY * m.scale));
         if let Some(landing) = landing {
-            let Some(found) = landing.best(heel, settings) else {
+            // The foot may be a little beside the cast line.
+            let by = landing.beside(heel);
+            let Some(found) = landing.best(heel, settings, hip.map(|hip| hip - by)) else {
                 choice.found = Err(landing.missing());
                 return choice;
             };
             let foothold = found.foothold;
-            // The foot may be a little beside the cast line.
-            let by = landing.beside(heel);
             choice.found = Ok(raised(
                 Foothold { heel: foothold.heel + by, ball: foothold.ball + by, ..foothold },
                 sole.tip,

@@ -58,6 +58,12 @@ pub fn acos(x: f32) -> f32 {
     return x.acos();
 }
 
+/// Smoothstep: 0 at 0, 1 at 1, with slope 0 at both. `x` is within 0 to 1.
+#[inline]
+pub fn smoothstep(x: f32) -> f32 {
+    x * x * (3.0 - 2.0 * x)
+}
+
 /// The product `a * b`: a rotation by `b`, then by `a`.
 #[inline(always)]
 pub fn mul(a: Quat, b: Quat) -> Quat {

@@ -734,8 +734,7 @@ impl Rig {
             let to = f32::from(memory.on);
             let step = if handle.fade > 0.0 { frame.dt / handle.fade } else { 1.0 };
             memory.faded += (to - memory.faded).clamp(-step, step);
-            let t = memory.faded;
-            let fade = t * t * (3.0 - 2.0 * t);
+            let fade = math::smoothstep(memory.faded);
             let goals = handle.first..handle.first + handle.sources.len();
             memory.of_pose.advance(frame.dt);
             memory.of_goals.advance(frame.dt);

@@ -83,7 +83,7 @@ pub(super) fn bend_straight(pose: &mut Pose, chain: &Chain, middle: usize, axis:
     if !(noise < 1.0 && more > 0.0) {
         return;
     }
-    let share = more * (1.0 - noise * noise * (3.0 - 2.0 * noise));
+    let share = more * (1.0 - math::smoothstep(noise));
     let above = math::rotation_of(&pose.parent_model(joint).matrix3);
     pose.turn(joint, math::axis_angle(math::rotate(above, axis), BEND * share));
     hold(pose, joint);

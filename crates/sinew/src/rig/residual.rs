@@ -162,7 +162,7 @@ impl Residual {
     /// The share of this frame, by the curve of a handle's fade.
     fn share(&self) -> f32 {
         let t = if self.fade == f32::INFINITY { 0.0 } else { self.age / self.fade };
-        1.0 - t * t * (3.0 - 2.0 * t)
+        1.0 - math::smoothstep(t)
     }
 
     /// Applies this frame's share to the handle's joints, and updates the pose. A joint whose limits refuse is turned as far as

@@ -182,7 +182,7 @@ fn twist_faded(axis: Vec3, own: Vec3, wanted: Vec3) -> (Quat, bool) {
     let own = math::perpendicular(axis, own);
     let across = wanted - axis * wanted.dot(axis);
     let t = math::sqrt(across.length_squared() / wanted.length_squared()) / FADE;
-    let weight = if t < 1.0 { t * t * (3.0 - 2.0 * t) } else { 1.0 };
+    let weight = if t < 1.0 { math::smoothstep(t) } else { 1.0 };
     let blended = math::perpendicular(axis, across) * weight + own * (1.0 - weight);
     if weight <= 0.0 || blended.length_squared() < 1e-12 {
         return (Quat::IDENTITY, false);

@@ -491,9 +491,9 @@ impl LookAt {
     /// `reach` is the reach of the line of joints, in metres.
     fn part(&self, off: f32, distance: f32, reach: f32) -> f32 {
         let near = self.near * reach;
-        let near = if distance < near { smooth(distance / near) } else { 1.0 };
+        let near = if distance < near { math::smoothstep(distance / near) } else { 1.0 };
         let left = (core::f32::consts::PI - off) / (core::f32::consts::PI - self.behind);
-        near * if left < 1.0 { smooth(left.max(0.0)) } else { 1.0 }
+        near * if left < 1.0 { math::smoothstep(left.max(0.0)) } else { 1.0 }
     }
 
     fn turn_line(&self, turning: &mut Turning, line: &[Initial], target: Vec3) -> u32 {
@@ -699,11 +699,6 @@ fn shared(q: Quat, share: f32) -> Quat {
     let half = share * math::atan2(sine, q.w);
     let v = v * (math::sin(half) / sine);
     Quat::from_xyzw(v.x, v.y, v.z, math::cos(half))
-}
-
-/// Smoothstep: 0 at 0, 1 at 1, with slope 0 at both.
-fn smooth(x: f32) -> f32 {
-    x * x * (3.0 - 2.0 * x)
 }
 
 fn unit(v: Vec3) -> Vec3 {

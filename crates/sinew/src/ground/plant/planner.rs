@@ -140,8 +140,7 @@ impl<'a> Planner<'a> {
         let mut weight = 1.0f32;
         for p in planted.iter().filter(|p| p.foothold == Err(Unplanted::NoGround)) {
             let outside = (p.stance.time.from - time).max(time - p.stance.time.to).max(0.0);
-            let s = (outside / FADE).min(1.0);
-            weight = weight.min(s * s * (3.0 - 2.0 * s));
+            weight = weight.min(math::smoothstep((outside / FADE).min(1.0)));
         }
         weight
     }

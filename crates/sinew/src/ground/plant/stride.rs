@@ -211,7 +211,7 @@ impl ClipAnalysis {
                         let way = covered.value(from) - covered.value(left);
                         let s =
                             if way > 0.0 { (covered.value(time) - covered.value(left)) / way } else { 1.0 };
-                        start + (to - start) * (s * s * (3.0 - 2.0 * s))
+                        start + (to - start) * math::smoothstep(s)
                     }
                     _ => to,
                 };

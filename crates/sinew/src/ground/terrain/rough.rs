@@ -87,8 +87,11 @@ impl Rough {
         let layer = |scale: f32, salt: u32| noise(x * scale, z * scale, self.seed ^ salt);
         let bumps = (2.0 * layer(wide, 0) + layer(2.0 * wide, 0x9e37_79b9)) / 3.0;
         let far = math::sqrt(x * x + z * z);
-        let fade =
-            if self.level > 0.0 { fade(((far / self.level - 1.0) * 0.5).clamp(0.0, 1.0)) } else { 1.0 };
+        let fade = if self.level > 0.0 {
+            math::smoothstep(((far / self.level - 1.0) * 0.5).clamp(0.0, 1.0))
+        } else {
+            1.0
+        };
         self.origin.y + self.amplitude * bumps * fade
     }
 }
@@ -98,16 +101,11 @@ fn noise(x: f32, z: f32, seed: u32) -> f32 {
     let (fx, fz) = (math::floor(x), math::floor(z));
     // The cast saturates far out, where an `f32` step exceeds a lattice step anyway.
     let (ix, iz) = (fx as i32, fz as i32);
-    let (tx, tz) = (fade(x - fx), fade(z - fz));
+    let (tx, tz) = (math::smoothstep(x - fx), math::smoothstep(z - fz));
     let at = |dx: i32, dz: i32| lattice(ix.wrapping_add(dx), iz.wrapping_add(dz), seed);
     let near = at(0, 0) + (at(1, 0) - at(0, 0)) * tx;
     let far = at(0, 1) + (at(1, 1) - at(0, 1)) * tx;
     near + (far - near) * tz
-}
-
-/// Smoothstep from 0 to 1, with zero slope at both ends.
-fn fade(t: f32) -> f32 {
-    t * t * (3.0 - 2.0 * t)
 }
 
 /// Value of a lattice point, in \[-1, 1).

@@ -509,8 +509,7 @@ fn aim(along: Vec3, ahead: Vec3, nearest: f32) -> (Vec3, bool) {
     if nearest >= NEAR {
         return (along, true);
     }
-    let t = nearest / NEAR;
-    let weight = t * t * (3.0 - 2.0 * t);
+    let weight = math::smoothstep(nearest / NEAR);
     let mixed = ahead * (1.0 - weight) + along * weight;
     let l = mixed.length();
     (if l > 1e-3 { mixed / l } else { along }, false)

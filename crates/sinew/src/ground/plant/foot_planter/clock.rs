@@ -323,7 +323,7 @@ impl FootPlanter {
             sum += w * state.foot.present(&m).ankle.y;
             weight += w;
         }
-        feet.level = feet.level.towards(feet.level_goal, feet.level_goal, self.pelvis_omega(), h);
+        feet.level = feet.level.towards(feet.level_goal, self.pelvis_omega(), h);
         feet.level_goal = Vec3::Y * (sum / weight + feet.rise);
         if !feet.started {
             feet.level = Spring { value: feet.level_goal, rate: Vec3::ZERO };

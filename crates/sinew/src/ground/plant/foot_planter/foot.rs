@@ -177,7 +177,7 @@ impl Foot {
     /// Fade of planting, `time` seconds after the state.
     pub fn weight(&self, time: f32, m: &Measures) -> f32 {
         let goal = self.presence_goal;
-        self.presence.towards(goal, goal, m.omega, time).value.x.clamp(0.0, 1.0)
+        self.presence.towards(goal, m.omega, time).value.x.clamp(0.0, 1.0)
     }
 
     /// Moves all springs to their goals, for the first frame.
@@ -412,10 +412,10 @@ impl Foot {
         self.rest = self.rest.after(m.omega, time);
         self.heel.rest = self.heel.rest.after(m.omega, time);
         self.ball.rest = self.ball.rest.after(m.omega, time);
-        self.tilt = self.tilt.towards(self.tilt_goal, self.tilt_goal, m.omega, time);
-        self.level = self.level.towards(self.level_goal, self.level_goal, m.omega, time);
-        self.presence = self.presence.towards(self.presence_goal, self.presence_goal, m.omega, time);
-        self.clear = self.clear.towards(self.clear_goal, self.clear_goal, air::QUICK * m.omega, time);
+        self.tilt = self.tilt.towards(self.tilt_goal, m.omega, time);
+        self.level = self.level.towards(self.level_goal, m.omega, time);
+        self.presence = self.presence.towards(self.presence_goal, m.omega, time);
+        self.clear = self.clear.towards(self.clear_goal, air::QUICK * m.omega, time);
         self.course = self.course.map(|c| c.after(time));
         if let Phase::Locked(lock) = &mut self.phase {
             lock.ride(time);

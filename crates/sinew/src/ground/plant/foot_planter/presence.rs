@@ -2,7 +2,7 @@
 
 use super::FootPlanterError;
 use super::FootPlanterState;
-use crate::{ground::plant::PlantOptions, solve::check};
+use crate::{ground::plant::PlantOptions, math, solve::check};
 
 /// Share of planting that shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,7 +29,7 @@ impl Presence {
 
     /// Share that shows. Its fade has zero rates at both ends.
     pub fn share(&self) -> f32 {
-        self.influence * (self.fade * self.fade * (3.0 - 2.0 * self.fade))
+        self.influence * math::smoothstep(self.fade)
     }
 
     /// Continues the fade.

@@ -82,7 +82,7 @@ impl FootPlanter {
             });
         }
         let ease = EASE * scale;
-        let level = feet.level.towards(feet.level_goal, feet.level_goal, self.pelvis_omega(), since);
+        let level = feet.level.towards(feet.level_goal, self.pelvis_omega(), since);
         let level = soft_least(level.value.y, high, ease);
         // Reach decides over the knee's range.
         let level = soft_least(-soft_least(-level, -low, ease), high, ease);

@@ -89,8 +89,7 @@ impl Problem<'_> {
                 stands.get(i + k).copied().unwrap_or(false) || i.checked_sub(k).is_some_and(|j| stands[j])
             };
             let Some(away) = (0..reach).find(|k| window(*k)) else { continue };
-            let s = 1.0 - away as f32 * step / NEAR;
-            let s = s * s * (3.0 - 2.0 * s);
+            let s = math::smoothstep(1.0 - away as f32 * step / NEAR);
             let (clip, reference) = (&self.legs[leg][i], &references[i]);
             let turn = frames[i].turn;
             // Toes on the ground keep the clip's angle to the floor.

@@ -46,7 +46,7 @@ const NEAR: f32 = 0.1;
 impl Foot {
     /// Displacement of the foot in the air, `time` seconds after the state.
     pub(super) fn in_the_air(&self, time: f32, m: &Measures) -> Offset {
-        let towards = |s: &Spring, goal: Vec3| s.towards(goal, goal, m.omega, time).value;
+        let towards = |s: &Spring, goal: Vec3| s.towards(goal, m.omega, time).value;
         let level = towards(&self.level, self.level_goal);
         match &self.course {
             Some(course) => {
@@ -83,7 +83,7 @@ impl Foot {
     /// Clearance of a foot that does not stand, in metres, and how it touches the ground, `time` seconds after the state.
     pub fn clearance(&self, time: f32, m: &Measures) -> (f32, Touch) {
         let goal = self.clear_goal;
-        let now = self.clear.towards(goal, goal, QUICK * m.omega, time).value;
+        let now = self.clear.towards(goal, QUICK * m.omega, time).value;
         let [near, heel, ball] = [1.0 - now.x / (NEAR * m.leg), now.y, now.z].map(|v| v.clamp(0.0, 1.0));
         (now.x.max(0.0), Touch { near, heel, ball })
     }
@@ -145,7 +145,7 @@ impl Foot {
         let vector = math::rotation_vector(math::shortest_arc(Vec3::Y, self.under.normal, Vec3::X));
         let angle = vector.length();
         let held = if angle > m.slope { vector * (m.slope / angle) } else { vector };
-        held * (s * s * (3.0 - 2.0 * s))
+        held * math::smoothstep(s)
     }
 
     /// Updates the goals of a foot in the air: a course to its next foothold, or the height of the ground. `low` is the lowest level

@@ -90,8 +90,7 @@ pub enum Phase {
     Locked(Lock),
     /// The foot stands in the animation, but there is no foothold.
     Refused(Unplanted),
-    /// The foot stands in the animation, too far from its old foothold. It moves to the next one in a number of ticks, if
-    /// that foothold is known.
+    /// The foot stands in the animation, too far from its old foothold. It lands on the next one in a number of ticks.
     Behind(usize),
 }
 
@@ -109,9 +108,6 @@ const LEFT_BEHIND: f32 = 0.4;
 const TURNED: f32 = 0.87;
 /// Ticks in which a foot left behind moves to its next foothold: a quick step.
 const CATCHES_UP: usize = 6;
-/// Distance from the animation at which a foot left behind lands again, as a fraction of the leg, if the next foothold is
-/// unknown.
-const CAUGHT_UP: f32 = 0.02;
 /// Gravity in m/s2, for a figure of 1.8 m.
 const GRAVITY: f32 = 9.81;
 /// Height below which the landing of a foot is searched, as a multiple of the contact limit.
@@ -578,12 +574,7 @@ impl Foot {
             }
             Phase::Behind(ticks) => {
                 self.phase = Phase::Behind(ticks.saturating_sub(1));
-                let rest = self.rest.ankle.value.length();
-                let there = match self.course {
-                    Some(_) => ticks <= 1,
-                    None => rest < CAUGHT_UP * m.leg && self.rest.turn.value.length() < 0.1,
-                };
-                if there {
+                if ticks <= 1 {
                     self.land(settings, m);
                 }
             }

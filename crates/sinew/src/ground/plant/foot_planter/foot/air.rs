@@ -24,12 +24,9 @@ use crate::{
 
 /// Height below which a foot tilts along the ground, as a fraction of the leg.
 const LIES: f32 = 0.12;
-/// Slope at which a foot on a course rises before an edge, in metres per metre. It is steep, as no edge of a known path
-/// comes as a surprise.
+/// Slope at which a foot on a course rises before an edge, and clearance falls, in metres per metre. It is steep, as no edge of a
+/// known path comes as a surprise.
 const STEEP: f32 = 12.0;
-/// Slope at which clearance falls before an edge, in metres per metre: an edge counts from a third of its height away, so
-/// that clearance does not jump.
-const NEARS: f32 = 3.0;
 /// Largest lift of a course, as a fraction of the leg: a high step of a stair.
 const MOST_LIFT: f32 = 0.2;
 /// Rise that the spring of the height always takes at once, as a fraction of the leg: a high step of a stair for a slow foot.
@@ -98,7 +95,7 @@ impl Foot {
         for point in [sole.heel, sole.ball, sole.tip] {
             let place = sole.ankle + shown.ankle + math::rotate(turn, point);
             for p in [place, place + next] {
-                if let Some(ground) = self.under.before(p, NEARS) {
+                if let Some(ground) = self.under.before(p, STEEP) {
                     clear = clear.min(p.y - ground - m.sole_height);
                 }
             }

@@ -13,9 +13,6 @@ use crate::{
     math,
 };
 
-/// Longest time between casts, in seconds, that the cast line covers.
-const SIGHT: f32 = 0.1;
-
 /// Distance of the landing from its prediction at which it is searched again, in metres for a figure of 1.8 m.
 pub(super) const ASTRAY: f32 = 0.03;
 
@@ -51,7 +48,7 @@ impl Foot {
         let ends = [now.heel - now.ball, now.tip - now.ball].map(|p| 1.2 * p.dot(along));
         // With a margin for a foot that accelerates.
         let behind = 0.5 * rate.length() * BEAT - ends[0].min(ends[1]);
-        let ahead = ends[0].max(ends[1]) + 1.3 * rate.length() * (sight.min(SIGHT) + BEAT + 2.0 / m.omega);
+        let ahead = ends[0].max(ends[1]) + 1.3 * rate.length() * (sight + BEAT + 2.0 / m.omega);
         self.under.sweep(search, (at + now.ball).with_y(0.0), along, [behind, ahead], base);
         if matches!(self.phase, Phase::Refused(_) | Phase::Locked(_)) {
             return;

@@ -10,6 +10,7 @@ use std::{
 };
 
 use serde_json::Value;
+use sinew::draw::{ShapeRole, ShapeState, Theme};
 
 use common::{done, failed, number, parse, sinew, write};
 
@@ -234,6 +235,12 @@ fn lines(svg: &str, color: &str) -> Vec<[[f64; 2]; 2]> {
         .collect()
 }
 
+/// The colour of limits on white, as in an SVG.
+fn color(state: ShapeState) -> String {
+    let [r, g, b] = Theme::Light.color(ShapeRole::Limit, None, state);
+    format!("#{r:02x}{g:02x}{b:02x}")
+}
+
 #[test]
 fn draw_shows_an_arm_with_its_limits_and_a_goal() {
     let arm = write(
@@ -247,7 +254,15 @@ fn draw_shows_an_arm_with_its_limits_and_a_goal() {
     done(&["draw", &arm, "--chain", "base..hand", "--to", "0.2,0.3,0.2", "--solver", "ccd", "-o", &reach]);
     let [rest, reach] = [rest, reach].map(|path| fs::read_to_string(path).unwrap());
     assert!(rest.contains("at rest, 4 joints") && reach.contains("base..hand, 3 joints, ccd: reached, "));
-    for word in ["limits", "measured from"].map(|word| format!("aria-label=\"{word}\"")) {
+    // Out of reach, the boom is at its limit.
+    let far = out("far.svg");
+    done(&["draw", &arm, "--chain", "base..hand", "--to", "2,0,0.2", "--solver", "ccd", "-o", &far]);
+    let far = fs::read_to_string(far).unwrap();
+    for (svg, at_limit) in [(&rest, false), (&far, true)] {
+        assert_eq!(svg.contains("aria-label=\"at a limit\""), at_limit);
+        assert_eq!(lines(svg, &color(ShapeState::AtLimit)).is_empty(), !at_limit);
+    }
+    for word in ["limits", "measured from", "value"].map(|word| format!("aria-label=\"{word}\"")) {
         assert!(reach.contains(&word) && rest.contains(&word), "{word}");
     }
     assert!(reach.contains("aria-label=\"handle\"") && !rest.contains("aria-label=\"handle\""));
@@ -257,7 +272,7 @@ fn draw_shows_an_arm_with_its_limits_and_a_goal() {
     }
     // From the right, the boom's rail is half a metre long, and the longest line of all. From the front, the pan's bounds
     // reach sin(2) of the arc's radius to both sides, which the base (0.2 m high) is 0.07 of the arm's 0.45 m.
-    let drawn = lines(&rest, "#56b4e9");
+    let drawn = lines(&rest, &color(ShapeState::Normal));
     let length = |[a, b]: &[[f64; 2]; 2]| (a[0] - b[0]).hypot(a[1] - b[1]);
     let metre = drawn.iter().map(length).fold(0.0, f64::max) / 0.5;
     let bound = 0.07 * 0.45 * 2f64.sin() * metre;

@@ -10,6 +10,7 @@ use picture::Picture;
 use sinew::{
     JointTransform, Pose, Skeleton,
     glam::Vec3,
+    math,
     solve::{Aim, AimUp, Options},
 };
 
@@ -38,6 +39,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             picture.pose(&pose, Some(sinew::body::Side::Left), 1.0);
             let lens = pose.model(ids[1]).transform_point3(aim.offset);
             picture.layer(1.0).ray(lens, moth, true, 0.02);
+            let rotation = math::rotation_of(&frame);
+            picture.layer(1.0).axes(pose.position(ids[1]), rotation, 0.25);
             picture.goal(moth, 0.1);
         }
         println!(

@@ -41,8 +41,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let report =
             arm.solve(&mut workspace, &mut pose, &Goal::position(position), &IterativeOptions::new())?;
         if position.x == 2.0 {
-            picture.limits(&pose, 0.9);
             picture.pose(&pose, Some(sinew::body::Side::Left), 1.0);
+            picture.limits(&pose, 0.9);
             picture.goal(position, 0.5);
         }
         let out = pose.local(ids[3]).translation.z - skeleton.rest(ids[3]).translation.z;

@@ -43,8 +43,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             train.solve(&mut workspace, &mut pose, start + displacement, &options)?;
         }
         if lead == Lead::Root {
-            picture.limits(&pose, 5.0);
             picture.pose(&pose, Some(sinew::body::Side::Left), 1.0);
+            picture.limits(&pose, 5.0);
             picture.goal(pose.position(leading), 4.0);
         }
         println!("led by {lead:?}:");

@@ -52,8 +52,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         ControlFlow::Continue(())
     })?;
-    picture.limits(&pose, 0.12);
     picture.pose(&pose, Some(Side::Left), 1.0);
+    picture.limits(&pose, 0.12);
     picture.goal(position, 0.06);
     println!(
         "{:?} after {} steps, {:.3} mm off",

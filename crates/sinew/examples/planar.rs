@@ -24,10 +24,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             println!("  {sweep}: {degrees:?}, {:.4}", chain.end().distance(goal));
             let side = if method == Method2d::CCD { body::Side::Left } else { body::Side::Right };
             let layer = picture.layer(0.25 + 0.15 * sweep as f32);
-            let mut from = Vec2::ZERO;
-            for to in chain.positions().skip(1) {
-                layer.bone(from.extend(0.0), to.extend(0.0), 0.1, Some(side), None);
-                from = to;
+            layer.planar_bones(&chain, 0.1, Some(side));
+            if sweep == 5 && method == Method2d::CCD {
+                picture.layer(1.0).planar_limits(&chain, 0.14, Some(side));
             }
             // One sweep per call shows the progress.
             let once = Options2d::new().with_method(method).with_max_iterations(1);

@@ -6,7 +6,9 @@ mod picture;
 
 use picture::Picture;
 use sinew::{
-    Workspace,
+    Goal, Workspace,
+    body::Side,
+    draw::{Shape, ShapeKind, ShapeRole},
     glam::Vec3,
     solve::{PointChain, PointChainOptions},
 };
@@ -29,14 +31,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         if frame % 20 == 0 {
             let layer = picture.layer(0.3 + 0.7 * t);
             let line = points.iter().copied();
-            layer.push(
-                sinew::draw::ShapeRole::Bone,
-                Some(sinew::body::Side::Left),
-                sinew::draw::ShapeKind::Polyline,
-                None,
-                line,
-            );
-            picture.goal(hand, 0.06);
+            let shape = Shape::new(ShapeRole::Bone, ShapeKind::Polyline).with_side(Some(Side::Left));
+            layer.push(shape, line);
+            let goal = Goal::position(hand);
+            layer.solved_goal(&goal, points[39], &report, 0.06, None);
         }
         if frame % 6 == 0 {
             let middle = points[20];

@@ -49,6 +49,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let options = options.with_offset(0.8 * time);
         let report = snake.solve(&mut workspace, &mut pose, &curve, &options)?;
         if second == 1 {
+            picture.layer(1.0).curve(&curve, 120);
             picture.pose(&pose, Some(sinew::body::Side::Left), 1.0);
             let ring: Vec<Vec3> = ring(time);
             for at in ring {

@@ -21,7 +21,7 @@ use picture::Picture;
 use sinew::{
     Pose, Workspace,
     body::Side,
-    draw::{ShapeKind, ShapeRole},
+    draw::{Shape, ShapeKind, ShapeRole},
     glam::Vec3,
     motion::{Baker, Clip},
     rig::{RigFrame, RigGoal, keys::KeyEdit},
@@ -113,7 +113,7 @@ pub fn run() -> Result<Picture, Box<dyn Error>> {
             let track = clip.tracks().iter().find(|track| track.joint == joint);
             let times = track.and_then(|track| track.rotation.as_ref()).ok_or("no keys")?.times();
             let discs = times.iter().map(|time| at(*time));
-            picture.layer(1.0).push(role, None, ShapeKind::Discs { radius }, None, discs);
+            picture.layer(1.0).push(Shape::new(role, ShapeKind::Discs { radius }), discs);
         }
         picture.label(at(-0.18) + up * 0.1, name);
     }

@@ -98,6 +98,14 @@ pub fn run() -> Result<Picture, Box<dyn Error>> {
                 cylinder(picture.layer(1.0), role, &frames[k + 1], [(-seen, radius), (0.0, radius)]);
             }
             cylinder(picture.layer(1.0), ShapeRole::Bone, &frames[4], [(-0.06, 0.03), (0.0, 0.06)]);
+            // Beside it the range of each slide, from where the cylinder below is, and where in it the cylinder is.
+            for (k, &part) in parts[1..4].iter().enumerate() {
+                let mut beside = poses[frame].clone();
+                let x = 0.75 * n as f32 + 0.28 + 0.09 * k as f32;
+                beside.set_translation(parts[0], Vec3::new(x, height, 0.0));
+                beside.update();
+                picture.layer(1.0).limits(&beside, [(part, None)], 0.14);
+            }
         }
         picture.label(Vec3::new(1.5, height - 0.08, 0.0), text);
     }

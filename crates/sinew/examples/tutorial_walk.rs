@@ -15,7 +15,7 @@ use picture::Picture;
 use sinew::{
     Placement, Pose, Workspace,
     body::{BodyRoles, Side},
-    draw::{ShapeKind, ShapeRole},
+    draw::{Shape, ShapeKind, ShapeRole},
     glam::Vec3,
     rig::{
         HumanoidSpec, Rig, RigFrame, RigGoal, Space, StartFrom,
@@ -111,7 +111,7 @@ pub fn run() -> Result<Picture, Box<dyn Error>> {
         }
         let middle = Vec3::Z * pose.position(body.hips).z;
         let ground = [-0.42, 0.42].map(|z| middle + Vec3::Z * z);
-        picture.layer(1.0).push(ShapeRole::Reference, None, ShapeKind::Segments, None, ground);
+        picture.layer(1.0).push(Shape::new(ShapeRole::Reference, ShapeKind::Segments), ground);
         picture.label(middle - Vec3::Y * 0.08, format!("{} s", frame as f32 / 60.0));
     }
     Ok(picture)

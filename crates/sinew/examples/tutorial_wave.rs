@@ -15,7 +15,7 @@ use picture::Picture;
 use sinew::{
     JointId, Pose,
     body::Side,
-    draw::{ShapeKind, ShapeRole},
+    draw::{Shape, ShapeKind, ShapeRole},
     glam::Vec3,
     math,
     rig::{
@@ -97,7 +97,7 @@ pub fn run() -> Result<Picture, Box<dyn Error>> {
     // Angles over time: of the upper arm, and of the forearm with its last key and without.
     let graph = |time: f32, angle: f32| Vec3::new(2.9 * time - 0.1, -1.25 + 0.45 * angle, 0.0);
     let axis = [graph(0.0, 0.0), graph(1.65, 0.0)];
-    picture.layer(1.0).push(ShapeRole::Reference, None, ShapeKind::Segments, None, axis);
+    picture.layer(1.0).push(Shape::new(ShapeRole::Reference, ShapeKind::Segments), axis);
     for (keys, joint, side, opacity) in [
         (&drifting, forearm, Some(Side::Left), 0.3),
         (&keys, upper_arm, Some(Side::Right), 1.0),
@@ -105,10 +105,12 @@ pub fn run() -> Result<Picture, Box<dyn Error>> {
     ] {
         let role = ShapeRole::Bone;
         let curve = (0..=165).map(|n| 0.01 * n as f32).map(|t| graph(t, angle(keys, &bind, t, joint)));
-        picture.layer(opacity).push(role, side, ShapeKind::Polyline, None, curve);
+        picture.layer(opacity).push(Shape::new(role, ShapeKind::Polyline).with_side(side), curve);
         let tracks = keys.tracks_of(KeyOwner::Joint(joint)).iter().flat_map(|track| track.keys());
         let discs: Vec<_> = tracks.map(|key| graph(key.time, angle(keys, &bind, key.time, joint))).collect();
-        picture.layer(opacity).push(role, side, ShapeKind::Discs { radius: 0.04 }, None, discs);
+        picture
+            .layer(opacity)
+            .push(Shape::new(role, ShapeKind::Discs { radius: 0.04 }).with_side(side), discs);
     }
     picture.label(graph(1.45, 2.15), "upper arm");
     picture.label(graph(1.2, 0.5), "forearm");

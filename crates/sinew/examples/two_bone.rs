@@ -38,8 +38,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         );
         if tread == 3 {
             picture.pose(&pose, Some(sinew::body::Side::Left), 1.0);
-            picture.goal(position, 0.08);
-            picture.layer(1.0).pole(pose.position(ids[1]), pose.position(ids[1]) + Vec3::Z * 0.2, 0.06, None);
+            let [hip, knee, ankle] = [0, 1, 2].map(|n| pose.position(ids[n]));
+            let layer = picture.layer(1.0);
+            layer.solved_goal(&goal, ankle, &report, 0.08, None);
+            layer.pole(knee, knee + Vec3::Z * 0.2, 0.02, None);
+            let degrees = (hip - knee).angle_between(ankle - knee).to_degrees();
+            layer.angle(knee, [hip - knee, ankle - knee], 0.12, None, format_args!("{degrees:.0}°"));
+            layer.names(&pose, ids.iter().map(|&id| (id, Some(sinew::body::Side::Left))));
         }
         pose.reset();
     }

@@ -29,7 +29,7 @@
 //! | limits of a joint | [`joint::Joint`] | |
 //! | which joint is the left knee | [`body::BodyRoles`] | |
 //! | sample clips, bake poses into keys | [`motion`] | |
-//! | bones, goals and limits as shapes to draw | [`draw`] | |
+//! | bones, goals, limits and labels to draw, on pages, in engines and in pictures | [`draw`] | |
 //!
 //! Examples run by `cargo run --example two_bone -- limb.svg`; each draws its picture.
 //!

@@ -5,7 +5,7 @@ use std::{sync::Arc, thread};
 
 use sinew::{
     Goal, JointId, JointTransform, Placement, Pole, Pose, Skeleton, Workspace,
-    draw::{DrawList, ShapeRole},
+    draw::{DrawList, ShapeRole, ShapeState, Theme},
     glam::{Affine3, DQuat, DVec3, Quat, Vec3},
     joint::{Dof, Joint},
     math,
@@ -1045,8 +1045,23 @@ fn handles_are_drawn() {
     let line = |n: usize| list.points(&list.shapes()[n]).to_vec();
     assert_eq!(line(0), [pose.position(find(&rest, "upper.l")), pose.position(find(&rest, "hand.l"))]);
     assert!(line(2).iter().sum::<Vec3>().distance(6.0 * to) < 1e-5);
-    assert_eq!(list.shapes()[2].color(), [1, 2, 3]);
-    assert_eq!(list.shapes()[5].color(), sinew::draw::color(Handle, None));
+    for theme in Theme::ALL {
+        assert_eq!(theme.color_of(&list.shapes()[2]), [1, 2, 3]);
+        let handle = theme.color(Handle, None, ShapeState::Normal);
+        assert_eq!(theme.color_of(&list.shapes()[5]), handle);
+    }
+
+    // Beyond reach, a dashed line goes from the hand to the goal.
+    let far = [Goal::position(Vec3::new(9.0, 1.6, 0.2)).into(), RigGoal::new()];
+    pose.copy_from(&rest);
+    rig.apply(&mut state, &mut Workspace::new(), &mut pose, &RigFrame::new(DT).with_goals(&far)).unwrap();
+    list.clear();
+    list.rig(&rig, &state, &pose, 0.1);
+    let shape = |role| list.shapes().iter().find(|s| s.role == role).unwrap();
+    let dashes = list.points(shape(ShapeRole::Residual));
+    assert_eq!(dashes[0], pose.position(find(&rest, "hand.l")));
+    assert!(dashes[dashes.len() - 1].distance(Vec3::new(9.0, 1.6, 0.2)) < 1e-5);
+    assert_eq!(shape(Cross).state, ShapeState::OutOfReach);
 }
 
 #[test]

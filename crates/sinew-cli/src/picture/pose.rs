@@ -5,7 +5,7 @@ use glam::Vec3;
 use sinew::{
     JointId, Pose,
     body::Side,
-    draw::{DrawList, ShapeKind, ShapeRole},
+    draw::{AREA_OPACITY, DrawList, Shape, ShapeKind, ShapeRole, ShapeState},
 };
 
 use super::{
@@ -146,18 +146,30 @@ impl PosePicture<'_> {
         canvas
     }
 
-    /// Draws limits as arcs, cones and rails, and the lines that they are measured from.
+    /// Draws limits as wedges, caps and bars, the lines that they are measured from, and present values.
     fn arcs(&self, canvas: &mut Canvas, view: &View) {
         for shape in self.limits.shapes() {
             let points: Vec<Point> = self.limits.points(shape).iter().map(|&p| view.project(p)).collect();
-            let mut line = |points: &[Point]| match shape.role {
-                ShapeRole::Limit => {
-                    canvas.stroke(Path::line(points.iter().copied()), style::role(ShapeRole::Limit), 2.4)
+            let color = style::shape(shape);
+            let mut line = |points: &[Point]| {
+                let path = Path::line(points.iter().copied());
+                match shape.role {
+                    ShapeRole::Reference => canvas.dashed(path, color, 1.8, Some(4.0)),
+                    ShapeRole::Needle | ShapeRole::Preferred => canvas.stroke(path, color, 3.0),
+                    _ => canvas.stroke(path, color, 2.4),
                 }
-                role => canvas.dashed(Path::line(points.iter().copied()), style::role(role), 1.8, Some(4.0)),
             };
             match shape.kind {
                 ShapeKind::Segments => points.chunks_exact(2).for_each(line),
+                ShapeKind::Area => {
+                    let mut area = Path::default();
+                    points.chunks_exact(3).for_each(|triangle| area.add_polygon(triangle));
+                    canvas.fill(area, color.with_opacity(AREA_OPACITY));
+                }
+                ShapeKind::Discs { radius } => {
+                    let radius = (radius * view.scale).clamp(2.0, 6.0);
+                    points.iter().for_each(|&p| canvas.circle(p, radius, color));
+                }
                 _ => line(&points),
             }
         }
@@ -201,6 +213,11 @@ impl PosePicture<'_> {
         if self.limits.shapes().iter().any(|s| s.role == ShapeRole::Limit) {
             entries.push((Swatch::Line(style::role(ShapeRole::Limit), 2.4), "limits"));
             entries.push((Swatch::Dashes(style::role(ShapeRole::Reference), 1.8), "measured from"));
+            entries.push((Swatch::Line(style::role(ShapeRole::Needle), 3.0), "value"));
+            let at = |shape: &&Shape| shape.role == ShapeRole::Limit && shape.state == ShapeState::AtLimit;
+            if let Some(shape) = self.limits.shapes().iter().find(at) {
+                entries.push((Swatch::Line(style::shape(shape), 2.4), "at a limit"));
+            }
         }
         if let Some(solved) = &self.solved {
             if solved.curve.is_empty() {

@@ -2,7 +2,7 @@
 
 use sinew::{
     body::Side,
-    draw::{self, ShapeRole},
+    draw::{Shape, ShapeRole, ShapeState, Theme},
 };
 
 use super::canvas::{Anchor, Canvas, Color, TextStyle};
@@ -40,12 +40,17 @@ pub const TICK: TextStyle = TextStyle { size: 20.0, color: MUTED, weight: 0.02 }
 
 /// The colour of a half of the body; `None` is the middle.
 pub fn body(side: Option<Side>) -> Color {
-    Color::rgb(draw::color(ShapeRole::Bone, side))
+    Color::rgb(Theme::Light.color(ShapeRole::Bone, side, ShapeState::Normal))
 }
 
 /// The colour of a role that has no side.
 pub fn role(role: ShapeRole) -> Color {
-    Color::rgb(draw::color(role, None))
+    Color::rgb(Theme::Light.color(role, None, ShapeState::Normal))
+}
+
+/// The colour of a shape.
+pub fn shape(shape: &Shape) -> Color {
+    Color::rgb(Theme::Light.color_of(shape))
 }
 
 /// The opaque colour that looks like a share, 0 to 1, of `color` on the page.

@@ -1,7 +1,7 @@
 //! Solid parts of the tutorial's pictures.
 
 use sinew::{
-    draw::{DrawList, ShapeKind, ShapeRole},
+    draw::{DrawList, Shape, ShapeKind, ShapeRole},
     glam::{Affine3, Vec3},
     math,
 };
@@ -21,5 +21,5 @@ pub fn cylinder(list: &mut DrawList, role: ShapeRole, frame: &Affine3, ends: [(f
         let [under, over] = [low.0, high.0].map(|height| frame.transform_point3(Vec3::Y * height));
         points.extend([over, d, c, under, b, a]);
     }
-    list.push(role, None, ShapeKind::Triangles, None, points);
+    list.push(Shape::new(role, ShapeKind::Triangles), points);
 }

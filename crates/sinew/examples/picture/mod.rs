@@ -1,11 +1,11 @@
 //! Draws an example's shapes as an SVG file: `cargo run -p sinew --example fabrik -- picture.svg`.
 
-use std::fmt::Write;
+use std::{collections::BTreeMap, fmt::Write};
 
 use sinew::{
     Pose,
     body::Side,
-    draw::{DrawList, ShapeKind, ShapeRole},
+    draw::{AREA_OPACITY, DrawList, ShapeKind, ShapeRole, Theme},
     glam::{Vec2, Vec3},
 };
 
@@ -41,9 +41,9 @@ impl Picture {
         self.layer(opacity).bones(pose, pose.skeleton().joints().map(|j| (j, side)), 0.16);
     }
 
-    /// Adds the limits of all joints of a pose, with this radius in metres.
+    /// Adds the limits and present values of all joints of a pose, with this radius in metres.
     pub fn limits(&mut self, pose: &Pose, radius: f32) {
-        self.layer(0.7).limits(pose, pose.skeleton().joints().map(|j| (j, None)), radius);
+        self.layer(1.0).limits(pose, pose.skeleton().joints().map(|j| (j, None)), radius);
     }
 
     /// Adds the crosshair of a goal, with this size in metres.
@@ -79,13 +79,21 @@ impl Picture {
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" stroke-linejoin=\"round\" stroke-linecap=\"round\">\n<path d=\"M0 0H{0}V{1}H0Z\" fill=\"#fff\"/>\n",
             PAGE.x, PAGE.y
         );
+        let text = |at: Vec2, anchor: &str, ink: [u8; 3], text: &str| {
+            format!(
+                "<text x=\"{:.1}\" y=\"{:.1}\" font-family=\"sans-serif\" font-size=\"12\" text-anchor=\"{anchor}\" fill=\"{}\">{text}</text>\n",
+                at.x,
+                at.y,
+                hex(ink)
+            )
+        };
         for (list, opacity) in &self.layers {
             let _ = writeln!(out, "<g opacity=\"{opacity}\">");
             // Painter's order: far triangles first. Those that face away are hidden behind others of the same bone.
             let mut fills = Vec::new();
             for shape in list.shapes() {
-                let [r, g, b] = shape.color();
-                let ink = format!("#{r:02x}{g:02x}{b:02x}");
+                let [r, g, b] = Theme::Light.color_of(shape);
+                let ink = hex([r, g, b]);
                 let points = list.points(shape);
                 let line = |points: &[Vec3]| {
                     let mut d = String::new();
@@ -96,7 +104,9 @@ impl Picture {
                 };
                 let width = match shape.role {
                     ShapeRole::Goal | ShapeRole::Pole | ShapeRole::Handle | ShapeRole::Swivel => 2.5,
+                    ShapeRole::AxisX | ShapeRole::AxisY | ShapeRole::AxisZ | ShapeRole::Preferred => 2.5,
                     ShapeRole::Bone => 3.0,
+                    ShapeRole::Needle | ShapeRole::Path | ShapeRole::Residual => 2.0,
                     _ => 1.2,
                 };
                 let mut stroke = |points: &[Vec3]| {
@@ -120,6 +130,18 @@ impl Picture {
                             }
                         }
                     }
+                    ShapeKind::Area => {
+                        let mut d = String::new();
+                        for around in outline(points.chunks_exact(3).map(|t| [0, 1, 2].map(|k| page(&t[k]))))
+                        {
+                            for (i, [x, y]) in around.into_iter().enumerate() {
+                                let _ = write!(d, "{}{x:.1} {y:.1}", if i == 0 { 'M' } else { 'L' });
+                            }
+                            d.push('Z');
+                        }
+                        let _ =
+                            writeln!(out, "<path d=\"{d}\" fill=\"{ink}\" fill-opacity=\"{AREA_OPACITY}\"/>");
+                    }
                     ShapeKind::Discs { radius } => {
                         for p in points {
                             let at = page(p);
@@ -135,22 +157,66 @@ impl Picture {
                 }
             }
             fills.sort_by(|a, b| a.0.total_cmp(&b.0));
-            for (_, d, [r, g, b]) in fills {
-                let ink = format!("#{r:02x}{g:02x}{b:02x}");
+            for (_, d, ink) in fills {
+                let ink = hex(ink);
                 let _ =
                     writeln!(out, "<path d=\"{d}Z\" fill=\"{ink}\" stroke=\"{ink}\" stroke-width=\"0.6\"/>");
             }
+            for label in list.labels() {
+                let towards = flat(&label.away).normalize_or_zero();
+                let anchor = match towards.x {
+                    x if x > 0.4 => "start",
+                    x if x < -0.4 => "end",
+                    _ => "middle",
+                };
+                let at = page(&label.at) + towards * 12.0 + Vec2::Y * (4.0 + 5.0 * towards.y);
+                let ink = Theme::Light.color(label.role, label.side, Default::default());
+                out.push_str(&text(at, anchor, ink, list.text(label)));
+            }
             out.push_str("</g>\n");
         }
-        for (at, text) in &self.labels {
-            let Vec2 { x, y } = page(at);
-            let _ = writeln!(
-                out,
-                "<text x=\"{x:.1}\" y=\"{:.1}\" font-family=\"sans-serif\" font-size=\"12\" text-anchor=\"middle\" fill=\"#4a5058\">{text}</text>",
-                y + 12.0
-            );
+        for (at, name) in &self.labels {
+            out.push_str(&text(page(at) + Vec2::Y * 12.0, "middle", [0x4a, 0x50, 0x58], name));
         }
         out.push_str("</svg>\n");
         out
     }
+}
+
+fn hex([r, g, b]: [u8; 3]) -> String {
+    format!("#{r:02x}{g:02x}{b:02x}")
+}
+
+/// The loops around triangles on the page, to a tenth of a pixel. Filled by the nonzero rule, they are the triangles' union.
+fn outline(triangles: impl Iterator<Item = [Vec2; 3]>) -> Vec<Vec<[f32; 2]>> {
+    // How often each edge is passed in its direction. Those of two triangles cancel out, as all turn the same way.
+    let mut edges: BTreeMap<[[i32; 2]; 2], i32> = BTreeMap::new();
+    for t in triangles {
+        let [a, mut b, mut c] = t.map(|p| [p.x, p.y].map(|x| (10.0 * x).round() as i32));
+        let area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
+        if area < 0 {
+            (b, c) = (c, b);
+        }
+        for [from, to] in [[a, b], [b, c], [c, a]].into_iter().filter(|[from, to]| area != 0 && from != to) {
+            match edges.get_mut(&[to, from]) {
+                Some(n) if *n > 0 => *n -= 1,
+                _ => *edges.entry([from, to]).or_default() += 1,
+            }
+        }
+    }
+    let mut next: BTreeMap<[i32; 2], Vec<[i32; 2]>> = BTreeMap::new();
+    for ([from, to], n) in edges {
+        next.entry(from).or_default().extend((0..n).map(|_| to));
+    }
+    let mut loops = Vec::new();
+    // As many edges end at each point as begin there, so that every walk comes back to its start.
+    while let Some((&start, _)) = next.iter().find(|(_, to)| !to.is_empty()) {
+        let (mut around, mut at) = (Vec::new(), start);
+        while let Some(to) = next.get_mut(&at).and_then(Vec::pop) {
+            around.push(at.map(|x| x as f32 / 10.0));
+            at = to;
+        }
+        loops.push(around);
+    }
+    loops
 }

@@ -14,7 +14,8 @@
 //! pi). Limits belong to the joint and mean the same to every method, whichever end leads. [`AngleConvention2d`]
 //! converts from the other convention in use, in which 0 is a folded joint.
 //!
-//! Drawn by the example `planar`, sweep by sweep: cyclic coordinate descent in blue, FABRIK in vermilion.
+//! Drawn by the example `planar`, sweep by sweep: cyclic coordinate descent in blue, with its limits and angles at the end,
+//! FABRIK in vermilion.
 //!
 #![doc = include_str!("../../pictures/planar.svg")]
 

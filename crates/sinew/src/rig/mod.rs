@@ -451,6 +451,8 @@ pub struct HandleShape {
     pub pole: Option<Vec3>,
     /// Position of the chain's middle joint, whose direction from the line is the swivel.
     pub bend: Vec3,
+    /// Report of the handle ([`HandleReport::report`]): for one with several goals, of all of them.
+    pub report: Report,
 }
 
 /// A rig of a figure: its handles, checked and built.
@@ -887,6 +889,7 @@ impl Rig {
                     Pole::Keep => None,
                 },
                 bend: pose.position(joints[joints.len() / 2]),
+                report: report.report,
             }
         })
     }

@@ -41,8 +41,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let report =
             neck.solve(&mut workspace, &mut pose, &Goal::position(beak), &IterativeOptions::new())?;
         if what == "the grass" {
-            picture.pose(&pose, Some(sinew::body::Side::Left), 1.0);
             picture.limits(&pose, 0.1);
+            picture.pose(&pose, Some(sinew::body::Side::Left), 1.0);
             picture.goal(beak, 0.06);
         }
         let within = ids.iter().all(|&j| skeleton.limit_excess(j, pose.local(j).rotation) < 1e-5);

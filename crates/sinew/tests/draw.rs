@@ -183,7 +183,7 @@ fn a_cap_is_the_swing_by_the_judge_of_limits() {
             let aside = middle.cross(p - at).normalize();
             let further = math::rotate(math::axis_angle(aside, 0.01), p - at);
             assert!(outside(&pose, id, Vec3::Y, further) > 1e-4, "{case}");
-            assert!(cap.iter().any(|&c| c == p));
+            assert!(cap.contains(&p));
         }
         // Needle and state.
         let needle = list.points(list.shapes().iter().find(|s| s.role == ShapeRole::Needle).unwrap());
@@ -518,7 +518,7 @@ fn once_grown_nothing_is_allocated() {
         list.planar_limits(&chain, 0.1, None);
         list.planar_bones(&chain, 0.1, None);
         list.curve(&curve, 50);
-        batches.fill(&list, if n % 2 == 0 { Theme::Light } else { Theme::Dark });
+        batches.fill(&list, if n.is_multiple_of(2) { Theme::Light } else { Theme::Dark });
     };
     frame(0);
     let counted = allocation_counter::measure(|| (1..20).for_each(&mut frame));

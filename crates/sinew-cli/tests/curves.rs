@@ -211,6 +211,6 @@ fn both_are_drawn() {
         let svg = std::fs::read_to_string(&out).unwrap();
         assert!(svg.contains("<svg") && svg.len() > 2000);
         // The colour of goals.
-        assert!(svg.to_lowercase().contains("#cc79a7"), "{name}");
+        assert!(svg.to_lowercase().contains("#8a1a78"), "{name}");
     }
 }

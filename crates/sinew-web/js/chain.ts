@@ -1,0 +1,144 @@
+/** Chains of any length. */
+
+import type { Glue } from "./core.glue.js";
+import { type Engine, Owned, describe, engineOf, own } from "./engine.js";
+import { SinewError } from "./error.js";
+import { OTHER, floats, putVector, room, type Vector } from "./exchange.js";
+import { type Goal, OPTION_NAMES, Report, type SolveOptions, checkNames, putGoal, putOptions } from "./goal.js";
+import { type Pose, isPose } from "./pose.js";
+import { type JointRef, Skeleton } from "./skeleton.js";
+
+/**
+ * A solver of chains: `auto` chooses by the chain's joints and is the one to use; `ccd` (cyclic coordinate descent), `fabrik` and `dls`
+ * (damped least squares) are the methods as textbooks have them; `free` is the one that `auto` takes for joints without limits.
+ */
+export type ChainMethod = "auto" | "ccd" | "fabrik" | "dls" | "free";
+
+const METHODS: readonly ChainMethod[] = ["auto", "ccd", "fabrik", "dls", "free"];
+
+/** Options of a {@link Chain}; those of {@link SolveOptions} are the defaults of its solves. */
+export interface ChainOptions extends SolveOptions {
+  /** The solver; `auto` by default. */
+  solver?: ChainMethod;
+  /** The chain's end in the tip joint's own frame; the joint's position by default. */
+  tipOffset?: Vector;
+}
+
+/** Options of {@link Chain.solveMany}. */
+export interface ManyOptions extends SolveOptions {
+  /** Whether each solve starts from the given pose (the default), or from the one that the last solve has left. */
+  from?: "given" | "last";
+}
+
+const NAMES = [...OPTION_NAMES, "solver", "tipOffset"];
+
+/**
+ * A chain of joints from a root to a tip.
+ *
+ * ```ts
+ * const arm = new Chain(skeleton, "shoulder", "hand", { solver: "ccd", iterations: 3 });
+ * const report = arm.solve(pose, { position: [0.3, 1.2, 0.4] });
+ * if (!report.reached) console.log(`${report.positionResidual} m are left`);
+ * ```
+ */
+export class Chain extends Owned<Glue.RawChain> {
+  /** @internal */
+  static engine: Engine | undefined;
+  /** The chain's skeleton. */
+  readonly skeleton: Skeleton;
+  /** Indices of the chain's joints, from the root to the tip. */
+  readonly joints: Uint32Array;
+  readonly #options: SolveOptions;
+
+  /** The chain from `root` down to `tip`. */
+  constructor(skeleton: Skeleton, root: JointRef, tip: JointRef, options: ChainOptions = {}) {
+    const engine = engineOf(new.target);
+    const raw = own(engine, "the skeleton", "Skeleton", skeleton, (given) => given instanceof Skeleton);
+    checkNames("options of a Chain", options, NAMES);
+    const { solver = "auto", tipOffset = [0, 0, 0] } = options;
+    if (!METHODS.includes(solver)) {
+      throw new SinewError("type", `the solver must be one of ${METHODS.join(", ")}, not ${describe(solver)}`);
+    }
+    const [from, to] = [skeleton.index(root), skeleton.index(tip)];
+    putVector(engine.exchange.numbers, OTHER, "the tipOffset", tipOffset);
+    let made: Glue.RawChain;
+    try {
+      made = new engine.glue.RawChain(raw, from, to, solver);
+    } catch (thrown) {
+      throw engine.error(thrown);
+    }
+    super(engine, made);
+    this.skeleton = skeleton;
+    this.joints = Uint32Array.from({ length: made.length }, (_, n) => made.joint(n));
+    this.#options = { ...options };
+  }
+
+  /** Moves the chain so that its end reaches the goal, within the limits of its joints. After an error the pose is as it was. */
+  solve(pose: Pose, goal: Goal, options?: SolveOptions): Report {
+    const { engine, raw } = this;
+    const given = own(engine, "the pose", "Pose", pose, isPose);
+    const n = engine.exchange.numbers;
+    putGoal(n, goal);
+    putOptions(n, this.#options, options, 1e-4);
+    try {
+      raw.solve(given);
+    } catch (thrown) {
+      throw engine.error(thrown);
+    }
+    return new Report(engine.exchange.numbers);
+  }
+
+  /**
+   * Solves for many goals: x, y, z each, or x, y, z and a rotation x, y, z, w each. Writes the local rotations of the chain's joints
+   * (four numbers a joint) for each goal, and returns how many were reached. The pose is then as given, or as the last solve left it.
+   */
+  solveMany(pose: Pose, goals: Float32Array, out: Float32Array, options?: ManyOptions): number {
+    const { engine, raw } = this;
+    const given = own(engine, "the pose", "Pose", pose, isPose);
+    const count = out.length / (4 * this.joints.length);
+    const each = goals.length === 7 * count ? 7 : 3;
+    const numbers = floats("goals", goals, each);
+    room("the array of rotations", out, (4 * this.joints.length * numbers.length) / each);
+    const n = engine.exchange.numbers;
+    putGoal(n, { swivel: 0 });
+    putOptions(n, this.#options, options, 1e-4);
+    try {
+      return raw.solveMany(given, numbers, each, options?.from === "last", out);
+    } catch (thrown) {
+      throw engine.error(thrown);
+    }
+  }
+}
+
+/** A chain of free bones on bare points, without a skeleton: ropes, tails, tentacles. */
+export class PointChain extends Owned<Glue.PointChain> {
+  /** @internal */
+  static engine: Engine | undefined;
+  readonly #count: number;
+
+  /** The chain through two or more points, x, y, z each in metres; its bones have the lengths between them. */
+  constructor(points: ArrayLike<number>) {
+    const engine = engineOf(new.target);
+    const numbers = floats("points", points, 3);
+    try {
+      super(engine, new engine.glue.PointChain(numbers));
+    } catch (thrown) {
+      throw engine.error(thrown);
+    }
+    this.#count = numbers.length;
+  }
+
+  /** Moves the points so that the last one comes to the goal. The first stays. */
+  solve(points: Float32Array, goal: Vector, options?: SolveOptions): Report {
+    const { engine, raw } = this;
+    const n = engine.exchange.numbers;
+    putGoal(n, { position: goal });
+    putOptions(n, {}, options, 1e-5);
+    try {
+      raw.solve(room("the array of points", points, this.#count));
+    } catch (thrown) {
+      throw engine.error(thrown);
+    }
+    return new Report(engine.exchange.numbers);
+  }
+}

@@ -1,0 +1,107 @@
+/** Limbs of two bones, in closed form. */
+
+import type { Glue } from "./core.glue.js";
+import { type Engine, Owned, engineOf, own } from "./engine.js";
+import { SinewError } from "./error.js";
+import { OTHER, floats, putVector, room, type Vector } from "./exchange.js";
+import { type Goal, OPTION_NAMES, Report, type SolveOptions, checkNames, putGoal, putOptions } from "./goal.js";
+import { type Pose, isPose } from "./pose.js";
+import { type JointRef, Skeleton } from "./skeleton.js";
+
+/** Options of a {@link TwoBone}; those of {@link SolveOptions} are the defaults of its solves. */
+export interface TwoBoneOptions extends SolveOptions {
+  /** Axis of the middle joint, in its own frame in the rest pose; by default that of its bend at rest. */
+  hinge?: Vector;
+  /** Side of the axis that the limb bends to; by default the one that the pose bends to. */
+  side?: "positive" | "negative";
+  /** Keeps the limits of root and middle joint; the middle joint must then turn about one axis. */
+  withinLimits?: boolean;
+}
+
+const NAMES = [...OPTION_NAMES, "hinge", "side", "withinLimits"];
+/** Share of the limb's length that counts as reached. */
+const SHARE = 1e-4;
+
+/**
+ * A limb of two bones, such as an arm or a leg, solved in closed form: exactly, in one step.
+ *
+ * ```ts
+ * const leg = new TwoBone(skeleton, "hip", "knee", "ankle");
+ * const report = leg.solve(pose, { position: [0.1, 0.2, 0.3], poleDirection: [0, 0, 1] });
+ * ```
+ */
+export class TwoBone extends Owned<Glue.RawTwoBone> {
+  /** @internal */
+  static engine: Engine | undefined;
+  /** The limb's skeleton. */
+  readonly skeleton: Skeleton;
+  readonly #options: SolveOptions;
+
+  /** The limb from `root` (hip) over `middle` (knee) to `tip` (ankle). Joints between them are held rigid. */
+  constructor(skeleton: Skeleton, root: JointRef, middle: JointRef, tip: JointRef, options: TwoBoneOptions = {}) {
+    const engine = engineOf(new.target);
+    const raw = own(engine, "the skeleton", "Skeleton", skeleton, (given) => given instanceof Skeleton);
+    checkNames("options of a TwoBone", options, NAMES);
+    const { hinge, side, withinLimits = false } = options;
+    const joints = [root, middle, tip].map((joint) => skeleton.index(joint)) as [number, number, number];
+    const n = engine.exchange.numbers;
+    n[OTHER] = hinge === undefined ? 0 : 1;
+    if (hinge !== undefined) putVector(n, OTHER + 1, "the hinge", hinge);
+    n[OTHER + 4] = side === undefined ? 0 : side === "positive" ? 1 : -1;
+    try {
+      super(engine, new engine.glue.RawTwoBone(raw, ...joints, withinLimits));
+    } catch (thrown) {
+      throw engine.error(thrown);
+    }
+    this.skeleton = skeleton;
+    this.#options = { ...options };
+  }
+
+  /** Moves the limb so that its tip reaches the goal. After an error the pose is as it was. */
+  solve(pose: Pose, goal: Goal, options?: SolveOptions): Report {
+    const { engine, raw } = this;
+    const given = own(engine, "the pose", "Pose", pose, isPose);
+    const n = engine.exchange.numbers;
+    putGoal(n, goal);
+    putOptions(n, this.#options, options, SHARE);
+    try {
+      raw.solve(given);
+    } catch (thrown) {
+      throw engine.error(thrown);
+    }
+    return new Report(engine.exchange.numbers);
+  }
+
+  /**
+   * Solves for many positions (x, y, z each), each from the given pose, which stays as it is. Writes the local rotations of root and
+   * middle joint (eight numbers) for each, and returns how many positions were reached. `goal` holds what all of them share, such as
+   * a pole.
+   */
+  solveMany(pose: Pose, positions: Float32Array, out: Float32Array, goal?: Goal, options?: SolveOptions): number {
+    const { engine, raw } = this;
+    const given = own(engine, "the pose", "Pose", pose, isPose);
+    const numbers = floats("positions", positions, 3);
+    room("the array of rotations", out, (8 * numbers.length) / 3);
+    const n = engine.exchange.numbers;
+    putGoal(n, goal ?? { swivel: 0 });
+    putOptions(n, this.#options, options, SHARE);
+    try {
+      return raw.solveMany(given, numbers, out);
+    } catch (thrown) {
+      throw engine.error(thrown);
+    }
+  }
+
+  /**
+   * Turns of limbs on bare points, without a skeleton: for each limb, twelve numbers in (positions of root, middle joint and tip, and
+   * the goal's), and eight out (turns of root and middle joint, as quaternions in the points' space). The middle joint's turn is
+   * applied first, about its own position; the root's then turns both bones about the root.
+   */
+  static solvePoints(limbs: Float32Array, out: Float32Array): void {
+    const engine = engineOf(this);
+    const numbers = floats("limbs", limbs, 12);
+    room("the array of turns", out, (8 * numbers.length) / 12);
+    if (!numbers.every(Number.isFinite)) throw new SinewError("solve", "limbs have a number that is not finite");
+    engine.glue.solveManyLimbPoints(numbers, out);
+  }
+}

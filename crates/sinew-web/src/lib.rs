@@ -1,0 +1,25 @@
+//! The engine as WebAssembly. The package's TypeScript (`../js`) is the only caller: it checks types and lengths, says which
+//! errors there are, and documents the classes for users.
+//!
+//! Numbers of goals, options and reports cross in the [`exchange`], so that a solve makes no objects on the way.
+
+mod along;
+mod body;
+mod chain;
+pub mod exchange;
+mod failure;
+mod gaze;
+mod joint;
+mod plane;
+mod pose;
+mod skeleton;
+mod two_bone;
+
+pub use along::{RawCurve, RawFollow, RawSpline};
+pub use body::{RawDrag, RawEffectors, RawFullBody};
+pub use chain::{PointChain, RawChain};
+pub use gaze::{RawAim, RawLookAt};
+pub use plane::RawChain2d;
+pub use pose::RawPose;
+pub use skeleton::{RawSkeleton, RawSkeletonBuilder};
+pub use two_bone::RawTwoBone;

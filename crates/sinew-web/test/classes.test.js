@@ -1,0 +1,204 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { SinewError, load } from "sinew/core";
+
+import { read } from "./read.js";
+
+const { Aim, Chain, Chain2d, Curve, Drag, Follow, FullBody, LookAt, PointChain, Pose, Skeleton, Spline, TwoBone } = await load();
+
+const BODY = [
+  { name: "hips", position: [0, 0.95, 0] },
+  { name: "chest", parent: "hips", position: [0, 0.4, 0] },
+  { name: "head", parent: "chest", position: [0, 0.25, 0] },
+  ...["l", "r"].flatMap((side) => {
+    const x = side === "l" ? 1 : -1;
+    return [
+      { name: `arm.${side}`, parent: "chest", position: [0.2 * x, 0.1, 0] },
+      { name: `elbow.${side}`, parent: `arm.${side}`, position: [0.28 * x, 0, -0.02] },
+      { name: `hand.${side}`, parent: `elbow.${side}`, position: [0.26 * x, 0, 0.02] },
+      { name: `knee.${side}`, parent: "hips", position: [0.1 * x, -0.45, 0.03] },
+      { name: `foot.${side}`, parent: `knee.${side}`, position: [0, -0.45, -0.03] },
+    ];
+  }),
+];
+const close = (a, b, within) => assert.ok(Math.hypot(...[...a].map((v, i) => v - b[i])) <= within, `${[...a]} is not ${[...b]}`);
+const fails = (kind, words, action) =>
+  assert.throws(action, (error) => error instanceof SinewError && error.kind === kind && words.test(error.message));
+
+test("a chain reaches by every method, and by names, indices and paths", () => {
+  const skeleton = Skeleton.from(BODY);
+  for (const solver of ["auto", "ccd", "fabrik", "dls", "free"]) {
+    const pose = skeleton.rest();
+    const chain = new Chain(skeleton, "chest/arm.l", skeleton.index("hand.l"), { solver, iterations: 100 });
+    const report = chain.solve(pose, { position: [0.4, 1.3, 0.3] });
+    assert.ok(report.reached, solver);
+    close(pose.model("hand.l").position, [0.4, 1.3, 0.3], 1e-3);
+  }
+});
+
+test("limits hold in every chain's answer", () => {
+  const hinge = { hinge: { axis: [0, 1, 0], min: 0, max: 0.5 } };
+  const skeleton = Skeleton.from(BODY, { limits: { "elbow.l": hinge } });
+  const pose = skeleton.rest();
+  const report = new Chain(skeleton, "arm.l", "hand.l").solve(pose, { position: [0.25, 1.45, 0] });
+  assert.ok(!report.reached && report.positionResidual > 0.1);
+  const at = 4 * skeleton.index("elbow.l");
+  const angle = 2 * Math.acos(Math.min(Math.abs(pose.rotations[at + 3]), 1));
+  assert.ok(angle <= 0.5 + 1e-5, `${angle}`);
+});
+
+test("a limb's many answers are its single ones", () => {
+  const skeleton = Skeleton.from(BODY);
+  const limb = new TwoBone(skeleton, "arm.l", "elbow.l", "hand.l");
+  const pose = skeleton.rest();
+  const goals = Float32Array.of(0.4, 1.3, 0.3, 0.3, 1.5, 0.2);
+  const out = new Float32Array(16);
+  assert.equal(limb.solveMany(pose, goals, out), 2);
+  for (const n of [0, 1]) {
+    pose.reset();
+    limb.solve(pose, { position: goals.subarray(3 * n, 3 * n + 3) });
+    const [root, middle] = ["arm.l", "elbow.l"].map((name) => 4 * skeleton.index(name));
+    const single = [...pose.rotations.subarray(root, root + 4), ...pose.rotations.subarray(middle, middle + 4)];
+    assert.deepEqual([...out.subarray(8 * n, 8 * n + 8)], single);
+  }
+});
+
+test("bodies and drags hold what they are told to", () => {
+  const skeleton = Skeleton.from(BODY);
+  const pose = skeleton.rest();
+  const feet = ["foot.l", "foot.r"].map((foot) => pose.model(foot).position);
+  const body = new FullBody(skeleton, "hips", ["foot.l", "foot.r", { joint: "hand.l", priority: 1 }, "head"], { root: "free" });
+  const report = body.solve(pose, [{ position: feet[0] }, { position: feet[1] }, { position: [0.5, 1.0, 0.4] }, null]);
+  assert.ok(report.reached && body.residuals(2).position < 1e-3);
+  const drag = new Drag(pose, "hips", "hand.r", ["foot.l", { joint: "foot.r" }]);
+  for (let i = 0; i < 30; i++) drag.to(pose, { position: [-0.5 + 0.01 * i, 1.2, 0.02 * i] });
+  ["foot.l", "foot.r"].forEach((foot, i) => close(pose.model(foot).position, feet[i], 2e-3));
+});
+
+test("joints point at targets", () => {
+  const skeleton = Skeleton.from(BODY);
+  const pose = skeleton.rest();
+  assert.ok(new Aim(skeleton, "head", [0, 0, 1]).solve(pose, [1, 1.6, 0.5], { up: { axis: [0, 1, 0], direction: [0, 1, 0] } }).reached);
+  pose.reset();
+  const look = new LookAt(skeleton, [{ joint: "chest", share: 0.3, cone: 0.5 }, { joint: "head" }], { axis: [0, 0, 1] });
+  assert.ok(look.solve(pose, [1, 1.6, 1]).reached);
+});
+
+test("chains follow, and lie along curves", () => {
+  const skeleton = Skeleton.from(Array.from({ length: 9 }, (_, i) => ({ name: `${i}`, parent: i ? i - 1 : null, position: [i ? 0.1 : 0, 0, 0] })));
+  const pose = skeleton.rest();
+  new Follow(skeleton, 0, 8).solve(pose, [2, 1, 0]);
+  close(pose.model(8).position, [2, 1, 0], 1e-5);
+  const curve = new Curve([0, 0, 0, 0.4, 0.2, 0, 0.8, 0, 0, 1.2, 0.2, 0.1]);
+  assert.ok(curve.length > 1.2);
+  const report = new Spline(skeleton, 0, 8).solve(pose, curve, { offset: 0.1 });
+  assert.ok(report.reached && report.missed === 0);
+  close(pose.model(0).position, curve.at(0.1).position, 1e-5);
+  const points = Float32Array.of(0, 0, 0, 0, 1, 0, 0, 2, 0);
+  assert.ok(new PointChain(points).solve(points, [1, 1, 0]).reached);
+});
+
+test("the plane has chains and the triangle", () => {
+  const chain = new Chain2d([0, 0], [{ length: 1 }, { length: 1, limits: [-2, 0] }, { length: 0.5 }]);
+  assert.ok(chain.solve([1, 1.2]).reached);
+  close(chain.positions.slice(6), [1, 1.2], 1e-3);
+  assert.ok(chain.angles[1] <= 1e-6 && chain.angles[1] >= -2);
+  chain.follow([3, 3]);
+  close(chain.positions.slice(6), [3, 3], 1e-5);
+  const { middle, outOfReach } = Chain2d.twoBone([0, 0], 3, 4, [5, 0], "left");
+  close(middle, [1.8, 2.4], 1e-5);
+  assert.equal(outOfReach, 0);
+});
+
+test("bad input is a sentence, and the pose is as it was", () => {
+  const skeleton = Skeleton.from(BODY);
+  const pose = skeleton.rest();
+  const before = Float32Array.from(pose.rotations);
+  const arm = new Chain(skeleton, "arm.l", "hand.l");
+  fails("solve", /the goal's position is not finite: \[NaN, 0, 0\]/, () => arm.solve(pose, { position: [NaN, 0, 0] }));
+  fails("type", /must be 3 numbers, not an array of 2/, () => arm.solve(pose, { position: [1, 2] }));
+  fails("type", /must be 3 numbers, not null/, () => arm.solve(pose, { position: null }));
+  fails("type", /not null/, () => arm.solve(pose, null));
+  fails("type", /it has `positon`/, () => arm.solve(pose, { positon: [0, 0, 0] }));
+  fails("type", /no `solvr`/, () => new Chain(skeleton, "arm.l", "hand.l", { solvr: "ccd" }));
+  fails("type", /one of auto, ccd/, () => new Chain(skeleton, "arm.l", "hand.l", { solver: "magic" }));
+  fails("solve", /the influence must be 0 to 1, not 2/, () => arm.solve(pose, { position: [0, 0, 0] }, { influence: 2 }));
+  fails("type", /iterations must be a whole number/, () => arm.solve(pose, { position: [0, 0, 0] }, { iterations: -1 }));
+  fails("input", /does not hang below/, () => new Chain(skeleton, "hand.l", "arm.l"));
+  fails("input", /there is no joint `arm.x`/, () => new Chain(skeleton, "arm.x", "hand.l"));
+  fails("input", /there is no joint 99/, () => new Chain(skeleton, 0, 99));
+  fails("input", /another skeleton/, () => arm.solve(Skeleton.from(BODY).rest(), { position: [0, 0, 0] }));
+  fails("type", /a list of 2/, () => new FullBody(skeleton, "hips", ["head", "hand.l"]).solve(pose, [{ position: [0, 0, 0] }]));
+  fails("type", /Float32Array of 16 numbers/, () => new TwoBone(skeleton, "arm.l", "elbow.l", "hand.l").solveMany(pose, new Float32Array(6), new Float32Array(3)));
+  fails("type", /not from 3/, () => Skeleton.from(3));
+  fails("input", /no joint has this name/, () => Skeleton.from([{ name: "a", parent: "b" }]));
+  fails("input", /several joints/, () => Skeleton.from([{ name: "a" }, { name: "a", parent: 0 }], { limits: { a: { fixed: true } } }));
+  fails("type", /have no `hing`/, () => Skeleton.from([{ name: "a", limits: { hing: {} } }]));
+  fails("input", /lower limit must be at most/, () => Skeleton.from([{ name: "a", limits: { hinge: { axis: [1, 0, 0], min: 1, max: 0 } } }]));
+  pose.rotations[0] = NaN;
+  fails("solve", /not finite/, () => arm.solve(pose, { position: [0, 1, 0] }));
+  pose.rotations[0] = before[0];
+  assert.deepEqual(pose.rotations, before);
+  assert.ok(arm.solve(pose, { position: [0.4, 1.3, 0.2] }).reached);
+});
+
+test("freed objects and those of another instance say so", async () => {
+  const skeleton = Skeleton.from(BODY);
+  const pose = skeleton.rest();
+  const arm = new Chain(skeleton, "arm.l", "hand.l");
+  pose.free();
+  pose.free();
+  fails("freed", /this Pose has been freed/, () => arm.solve(pose, { position: [0, 0, 0] }));
+  fails("freed", /this Pose has been freed/, () => pose.rotations);
+  const other = await load(await read(new URL("../dist/core.wasm", import.meta.url)));
+  fails("instance", /another instance/, () => arm.solve(other.Skeleton.from(BODY).rest(), { position: [0, 0, 0] }));
+  fails("instance", /another instance/, () => new other.Chain(skeleton, "arm.l", "hand.l"));
+  fails("instance", /load\(\)/, () => Object.getPrototypeOf(Skeleton).from(BODY));
+  assert.ok(new Pose(skeleton) instanceof Pose);
+});
+
+test("arrays follow the memory as it grows", () => {
+  const skeleton = Skeleton.from(BODY);
+  const pose = skeleton.rest();
+  pose.rotations[0] = 0.5;
+  const old = pose.rotations;
+  const kept = [];
+  for (let i = 0; i < 2000 && old.length > 0; i++) kept.push(Skeleton.from(BODY).rest());
+  assert.equal(old.length, 0, "the memory has not grown");
+  assert.equal(pose.rotations[0], 0.5);
+  kept.forEach((pose) => (pose.free(), pose.skeleton.free()));
+});
+
+test("a scene of three.js gives joints, and takes poses", () => {
+  // As three.js's objects are: structure alone counts.
+  const vector = (x, y, z, w) => ({
+    x, y, z, w,
+    fromArray(from, at = 0) {
+      [this.x, this.y, this.z] = from.slice(at, at + 3);
+      if (w !== undefined) this.w = from[at + 3];
+    },
+  });
+  const node = (name, parent, position, isBone) => {
+    const made = { isObject3D: true, isBone, name, parent, children: [], position: vector(...position), quaternion: vector(0, 0, 0, 1), scale: vector(1, 1, 1) };
+    parent?.children.push(made);
+    return made;
+  };
+  const scene = node("scene", null, [5, 0, 0], false);
+  const armature = node("armature", scene, [0, 1, 0], false);
+  const mesh = node("mesh", armature, [0, 0, 0], false);
+  const root = node("root", armature, [0, 0, 0], true);
+  const middle = node("middle", root, [0, 0.5, 0.01], true);
+  const tip = node("tip", middle, [0, 0.5, -0.01], true);
+  mesh.skeleton = { bones: [tip, root, middle] };
+  const skeleton = Skeleton.from(mesh);
+  assert.deepEqual([...skeleton.names], ["root", "middle", "tip"]);
+  assert.equal(skeleton.space, armature);
+  const pose = skeleton.rest();
+  assert.ok(new TwoBone(skeleton, root, middle, tip).solve(pose, { position: [0.3, 0.6, 0] }).reached);
+  pose.applyTo(mesh);
+  assert.notEqual(root.quaternion.w, 1);
+  close(pose.readFrom(mesh).model(tip).position, [0.3, 0.6, 0], 1e-5);
+  fails("input", /no bones/, () => Skeleton.from(node("empty", null, [0, 0, 0], false)));
+  fails("input", /not made from the node `scene`/, () => skeleton.index(scene));
+});

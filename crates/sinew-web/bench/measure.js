@@ -22,7 +22,7 @@ export async function measure() {
         for (let k = 0; k < 8; k++) sum += rotations[k];
       }
     };
-    times[native.name] = fastest(count, native.task === "following limb" ? each : many);
+    times[native.name] = fastest(count, native.task === "following limb" || many === undefined ? each : many);
     if (Number.isNaN(sum)) throw new Error("a rotation is NaN");
   }
   return { times, ccd: race(classes) };

@@ -1,7 +1,7 @@
 // Repeats the solves that the native engine has written (lab/web).
 
 /** Makes what a case needs; `solve(i)` solves its i-th goal and returns the report. */
-export function prepare({ Skeleton, TwoBone, Chain, PointChain }, { task, joints, goals, poleDirection }) {
+export function prepare({ Skeleton, TwoBone, Chain, PointChain, FullBody }, { task, joints, goals, poleDirection, ends }) {
   const goal = (i) => [goals[3 * i], goals[3 * i + 1], goals[3 * i + 2]];
   if (task === "points") {
     const [limbs, out] = [Float32Array.from(goals), new Float32Array((goals.length / 12) * 8)];
@@ -18,6 +18,12 @@ export function prepare({ Skeleton, TwoBone, Chain, PointChain }, { task, joints
     const solve = (i) => (points.set(rest), chain.solve(points, goal(i)));
     return { count, solve, answer: () => points };
   }
+  if (task === "body") {
+    const body = new FullBody(skeleton, 0, ends);
+    const each = (i) => ends.map((_, k) => ({ position: goal(i * ends.length + k) }));
+    const solve = (i) => (pose.reset(), body.solve(pose, each(i)));
+    return { count: count / ends.length, solve, answer: () => pose.rotations };
+  }
   const last = joints.length - 1;
   const limb = task.endsWith("limb");
   const solver = limb
@@ -29,7 +35,7 @@ export function prepare({ Skeleton, TwoBone, Chain, PointChain }, { task, joints
     return solver.solve(pose, { position: goal(i), ...(poleDirection && { poleDirection }) });
   };
   const out = new Float32Array((limb ? 8 : 4 * joints.length) * count);
-  const many = limb ? () => solver.solveMany(pose, positions, out) : () => solver.solveMany(pose, positions, out);
+  const many = () => solver.solveMany(pose, positions, out);
   return { count, solve, many, pose, solver, out, answer: () => pose.rotations };
 }
 

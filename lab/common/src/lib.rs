@@ -1,7 +1,8 @@
-//! Code shared by the lab's programs: random numbers, chains with and without limits, chain solvers with options and
+//! Code shared by the lab's programs: random numbers, chains with and without limits, a humanoid, chain solvers with options and
 //! workspaces, and judges in f64.
 
 pub mod chains;
+pub mod humanoid;
 #[path = "../../../crates/sinew/tests/limit_judge/mod.rs"]
 pub mod judge;
 pub mod kinematics;

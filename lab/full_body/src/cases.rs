@@ -5,6 +5,7 @@ use std::{
     sync::Arc,
 };
 
+use common::humanoid;
 use sinew::{
     Goal, JointId, Pose, Skeleton,
     glam::Vec3,
@@ -13,7 +14,7 @@ use sinew::{
 };
 use sinew_files::{Model, ReadOptions};
 
-use crate::{humanoid, judge, noise::Noise, poses};
+use crate::{judge, noise::Noise, poses};
 
 /// A start and what its tips are asked for.
 pub struct Case {

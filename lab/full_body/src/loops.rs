@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Instant};
 
+use common::humanoid;
 use sinew::{
     Goal, JointId, JointTransform, Pose, Skeleton, Workspace,
     glam::{Quat, Vec3},
@@ -10,7 +11,7 @@ use sinew::{
     solve::{Effector, FullBody, IterativeOptions, Tolerance},
 };
 
-use crate::{humanoid, judge};
+use crate::judge;
 
 const PLACES: usize = 1000;
 

@@ -2,7 +2,6 @@
 //! paths; `trackers`: only trackers).
 
 mod cases;
-mod humanoid;
 mod judge;
 #[path = "../../../crates/sinew/tests/limit_judge/mod.rs"]
 mod limit_judge;

@@ -1,5 +1,6 @@
 //! Goals that move smoothly at 60 Hz: turns of joints per frame, and displacements of pinned feet.
 
+use common::humanoid;
 use sinew::{
     Goal, JointId, Pose, Workspace,
     glam::{Quat, Vec3},
@@ -7,7 +8,7 @@ use sinew::{
     solve::{Drag, Effector, FullBody, IterativeOptions, Pin},
 };
 
-use crate::{broken, humanoid, judge, noise::Noise};
+use crate::{broken, judge, noise::Noise};
 
 /// Of a joint's step in radians over the largest step of a goal in figure sizes.
 const BOUND: f32 = 8.0;

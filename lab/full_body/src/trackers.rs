@@ -7,6 +7,7 @@
 
 use std::{f32::consts::PI, sync::Arc, time::Instant};
 
+use common::humanoid;
 use sinew::{
     Goal, JointId, Pose, Skeleton, Workspace,
     body::{BodyRoles, HumanLimits, Trackers},
@@ -14,7 +15,7 @@ use sinew::{
     solve::{Effector, IterativeOptions},
 };
 
-use crate::{broken, humanoid, judge, noise::Noise};
+use crate::{broken, judge, noise::Noise};
 
 const COUNT: usize = 1000;
 

@@ -5,14 +5,16 @@ use std::{hint::black_box, sync::Arc, time::Instant};
 use common::{
     Noise,
     chains::{Kind, anywhere, skeleton},
+    humanoid,
 };
 use sinew::{
-    Chain, Goal, JointTransform, Pole, Pose, Report, Skeleton, Workspace,
+    Chain, Goal, JointId, JointTransform, Pole, Pose, Report, Skeleton, Workspace,
     glam::Vec3,
     joint::{Dof, Joint},
+    math,
     solve::{
-        Auto, Ccd, ChainSolver, DampedLeastSquares, Fabrik, FreeChain, IterativeOptions, LimbOptions,
-        PointChain, PointChainOptions, TwoBone,
+        Auto, Ccd, ChainSolver, DampedLeastSquares, Effector, Fabrik, FreeChain, FullBody, FullBodyOptions,
+        IterativeOptions, LimbOptions, PointChain, PointChainOptions, TwoBone,
         two_bone::{LimbBend, LimbPoints, solve_points},
     },
 };
@@ -35,6 +37,8 @@ pub enum Task {
     Chain(&'static str),
     /// A chain on bare points; `Case::skeleton` has them.
     PointChain,
+    /// A whole skeleton; each solve takes as many of `Case::goals` as it has ends.
+    Body(Vec<JointId>),
 }
 
 impl Task {
@@ -46,6 +50,7 @@ impl Task {
             Self::Following => "following limb",
             Self::Chain(solver) => solver,
             Self::PointChain => "point chain",
+            Self::Body(_) => "body",
         }
     }
 }
@@ -83,6 +88,22 @@ pub fn all() -> Vec<Case> {
         });
         Case { name, task, goals: goals.collect(), skeleton: Some(skeleton.clone()), timed }
     };
+    let body = |name, limits| {
+        let skeleton = humanoid::skeleton(limits);
+        let ends = humanoid::ends(&skeleton);
+        let (mut pose, mut noise) = (Pose::rest(&skeleton), Noise::new(4));
+        let mut goals = Vec::new();
+        for _ in 0..GOALS {
+            // Every joint turned by up to half a radian, as far as its limits let it.
+            for joint in skeleton.joints().skip(1) {
+                let turn = math::axis_angle(noise.direction(), noise.between(0.0, 0.5));
+                pose.set_rotation(joint, skeleton.clamp_rotation(joint, turn));
+            }
+            pose.update();
+            goals.extend(ends.iter().map(|&end| pose.position(end)));
+        }
+        Case { name, task: Task::Body(ends), skeleton: Some(skeleton), goals, timed: true }
+    };
     let mut noise = Noise::new(3);
     let points = (0..GOALS).flat_map(|_| {
         let [root, middle, tip] = [(); 3].map(|()| noise.vector());
@@ -104,6 +125,8 @@ pub fn all() -> Vec<Case> {
         chain("dls on cones", Task::Chain("dls"), Kind::Cones, false),
         chain("free bones alone", Task::Chain("free"), Kind::Free, false),
         chain("ten bones on points", Task::PointChain, Kind::Free, false),
+        body("body of five goals", false),
+        body("body of five goals within limits", true),
     ]
 }
 
@@ -123,11 +146,16 @@ fn leg(limited: bool) -> Arc<Skeleton> {
     Arc::new(skeleton)
 }
 
-type Solve<'a> = Box<dyn FnMut(&mut Pose, Vec3) -> Report + 'a>;
+type Solve<'a> = Box<dyn FnMut(&mut Pose, &[Vec3]) -> Report + 'a>;
 
 impl Case {
     fn skeleton(&self) -> &Arc<Skeleton> {
         self.skeleton.as_ref().expect("the case has a skeleton")
+    }
+
+    /// Count of goals of a solve.
+    fn ends(&self) -> usize {
+        if let Task::Body(ends) = &self.task { ends.len() } else { 1 }
     }
 
     /// The solver of a pose.
@@ -137,6 +165,16 @@ impl Case {
         let (root, tip) = (joints[0], joints[joints.len() - 1]);
         let whole = || Chain::new(skeleton, root, tip).expect("the chain is sound");
         let boxed: Box<dyn ChainSolver> = match self.task {
+            Task::Body(ref ends) => {
+                let effectors: Vec<_> = ends.iter().map(|&end| Effector::new(end)).collect();
+                let body = FullBody::new(skeleton, root, &effectors).expect("the ends are below the root");
+                let (mut workspace, options) = (Workspace::new(), FullBodyOptions::new());
+                let mut goals = vec![Goal::NONE; ends.len()];
+                return Box::new(move |pose, at| {
+                    goals.iter_mut().zip(at).for_each(|(goal, &at)| *goal = Goal::position(at));
+                    body.solve(&mut workspace, pose, &goals, &options).expect("the goals are finite")
+                });
+            }
             Task::Limb { within_limits, pole } => {
                 let limb = if within_limits {
                     TwoBone::within_limits(skeleton, whole(), joints[1])
@@ -165,13 +203,13 @@ impl Case {
         };
         let (mut workspace, options) = (Workspace::new(), IterativeOptions::new());
         Box::new(move |pose, goal| {
-            boxed.solve(&mut workspace, pose, &Goal::position(goal), &options).expect("the goal is finite")
+            boxed.solve(&mut workspace, pose, &Goal::position(goal[0]), &options).expect("the goal is finite")
         })
     }
 
     fn limb<'a>(limb: TwoBone, pole: Option<Vec3>) -> Solve<'a> {
         Box::new(move |pose, goal| {
-            let goal = Goal::position(goal);
+            let goal = Goal::position(goal[0]);
             let goal = pole.map_or(goal, |pole| goal.with_pole(Pole::Direction(pole)));
             limb.solve(pose, &goal, &LimbOptions::new()).expect("the goal is finite")
         })
@@ -200,7 +238,7 @@ impl Case {
             _ => {
                 let (mut solve, rest) = (self.solver(), Pose::rest(self.skeleton()));
                 let mut pose = rest.clone();
-                for &goal in &self.goals {
+                for goal in self.goals.chunks_exact(self.ends()) {
                     if !matches!(self.task, Task::Following) {
                         pose.clone_from(&rest);
                     }
@@ -217,7 +255,7 @@ impl Case {
 
     /// Nanoseconds a solve, the fastest round.
     pub fn nanos(&self) -> f64 {
-        let mut out = vec![0f32; 4 * 16];
+        let mut out = [0f32; 4 * 20];
         let mut pass: Box<dyn FnMut() + '_> = match self.task {
             Task::Points => Box::new(|| self.limbs(|turns| _ = black_box(turns))),
             _ => {
@@ -226,7 +264,7 @@ impl Case {
                 let before: Vec<_> = joints.iter().map(|&joint| *rest.local(joint)).collect();
                 let mut pose = rest.clone();
                 Box::new(move || {
-                    for &goal in &self.goals {
+                    for goal in self.goals.chunks_exact(self.ends()) {
                         black_box(solve(&mut pose, black_box(goal)));
                         for (&joint, to) in joints.iter().zip(out.chunks_exact_mut(4)) {
                             to.copy_from_slice(&pose.local(joint).rotation.to_array());

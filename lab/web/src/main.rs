@@ -7,7 +7,7 @@ mod cases;
 use std::{env, fmt::Write, fs, path::Path, process::ExitCode};
 
 use cases::{Answer, Case, Task};
-use sinew::joint::Turning;
+use sinew::joint::{Dof, Joint, Turning};
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = env::args().skip(1).collect();
@@ -36,6 +36,40 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// A joint's limits as the package takes them.
+fn limits(joint: &Joint) -> String {
+    let range = |dof: &Dof| format!("\"min\":{},\"max\":{}", dof.range.min, dof.range.max);
+    let described = match &joint.turning {
+        Turning::Hinge { axis, dof } => {
+            format!("\"hinge\":{{\"axis\":{:?},{}}}", axis.to_array(), range(dof))
+        }
+        Turning::Ball { twist_axis, swing, twist, .. }
+            if *joint == Joint::cone(*twist_axis, swing[0].range.max, twist.range.max) =>
+        {
+            let (axis, angles) = (twist_axis.to_array(), [swing[0].range.max, twist.range.max]);
+            format!("\"cone\":{{\"axis\":{axis:?},\"halfAngle\":{},\"twist\":{}}}", angles[0], angles[1])
+        }
+        Turning::Ball { twist_axis, swing_axis, swing, twist, .. } => format!(
+            "\"ball\":{{\"twistAxis\":{:?},\"swingAxis\":{:?},\"swing\":[{{{}}},{{{}}}],\"twist\":{{{}}}}}",
+            twist_axis.to_array(),
+            swing_axis.to_array(),
+            range(&swing[0]),
+            range(&swing[1]),
+            range(twist)
+        ),
+        Turning::Axes { order, angles } => {
+            let angles = ["x", "y", "z"]
+                .iter()
+                .zip(angles)
+                .filter_map(|(axis, dof)| dof.as_ref().map(|dof| format!(",\"{axis}\":{{{}}}", range(dof))));
+            let order = format!("{order:?}").to_lowercase();
+            format!("\"axes\":{{\"order\":\"{order}\"{}}}", angles.collect::<String>())
+        }
+        _ => return String::new(),
+    };
+    format!(",\"limits\":{{{described}}}")
+}
+
 /// Numbers of f32 come back with the same bits.
 fn numbers(values: impl IntoIterator<Item = f32>) -> String {
     let shown: Vec<_> = values.into_iter().map(|value| f64::from(value).to_string()).collect();
@@ -50,21 +84,7 @@ fn json(case: &Case, answer: &Answer, nanos: Option<f64>) -> String {
             .map(|joint| {
                 let parent = skeleton.parent(joint).map_or(-1, |parent| parent.index() as i32);
                 let position = numbers(skeleton.rest(joint).translation.to_array());
-                let limits = match &skeleton.joint(joint).turning {
-                    Turning::Hinge { axis, dof } => format!(
-                        ",\"limits\":{{\"hinge\":{{\"axis\":{:?},\"min\":{},\"max\":{}}}}}",
-                        axis.to_array(),
-                        dof.range.min,
-                        dof.range.max
-                    ),
-                    Turning::Ball { twist_axis, swing, twist, .. } => format!(
-                        ",\"limits\":{{\"cone\":{{\"axis\":{:?},\"halfAngle\":{},\"twist\":{}}}}}",
-                        twist_axis.to_array(),
-                        swing[0].range.max,
-                        twist.range.max
-                    ),
-                    _ => String::new(),
-                };
+                let limits = limits(skeleton.joint(joint));
                 let name = skeleton.name(joint);
                 format!("{{\"name\":\"{name}\",\"parent\":{parent},\"position\":{position}{limits}}}")
             })
@@ -74,6 +94,10 @@ fn json(case: &Case, answer: &Answer, nanos: Option<f64>) -> String {
     let _ = write!(line, ",\"goals\":{}", numbers(case.goals.iter().flat_map(|goal| goal.to_array())));
     if let Task::Limb { pole: Some(pole), .. } = case.task {
         let _ = write!(line, ",\"poleDirection\":{}", numbers(pole.to_array()));
+    }
+    if let Task::Body(ends) = &case.task {
+        let ends: Vec<_> = ends.iter().map(|end| end.index()).collect();
+        let _ = write!(line, ",\"ends\":{ends:?}");
     }
     let _ = write!(line, ",\"hash\":{},\"reached\":{}", answer.hash, answer.reached);
     if let Some(nanos) = nanos {

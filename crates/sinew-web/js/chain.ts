@@ -3,10 +3,10 @@
 import type { Glue } from "./core.glue.js";
 import { type Engine, Owned, describe, engineOf, own } from "./engine.js";
 import { SinewError } from "./error.js";
-import { OTHER, floats, putVector, room, type Vector } from "./exchange.js";
+import { floats, room, type Vector } from "./exchange.js";
 import { type Goal, OPTION_NAMES, Report, type SolveOptions, checkNames, putGoal, putOptions } from "./goal.js";
-import { type Pose, isPose } from "./pose.js";
-import { type JointRef, Skeleton } from "./skeleton.js";
+import { Pose } from "./pose.js";
+import { type JointRef, Skeleton, putEnds } from "./skeleton.js";
 
 /**
  * A solver of chains: `auto` chooses by the chain's joints and is the one to use; `ccd` (cyclic coordinate descent), `fabrik` and `dls`
@@ -53,20 +53,14 @@ export class Chain extends Owned<Glue.RawChain> {
   /** The chain from `root` down to `tip`. */
   constructor(skeleton: Skeleton, root: JointRef, tip: JointRef, options: ChainOptions = {}) {
     const engine = engineOf(new.target);
-    const raw = own(engine, "the skeleton", "Skeleton", skeleton, (given) => given instanceof Skeleton);
+    const raw = own(engine, "the skeleton", Skeleton, skeleton);
     checkNames("options of a Chain", options, NAMES);
     const { solver = "auto", tipOffset = [0, 0, 0] } = options;
     if (!METHODS.includes(solver)) {
       throw new SinewError("type", `the solver must be one of ${METHODS.join(", ")}, not ${describe(solver)}`);
     }
-    const [from, to] = [skeleton.index(root), skeleton.index(tip)];
-    putVector(engine.exchange.numbers, OTHER, "the tipOffset", tipOffset);
-    let made: Glue.RawChain;
-    try {
-      made = new engine.glue.RawChain(raw, from, to, solver);
-    } catch (thrown) {
-      throw engine.error(thrown);
-    }
+    const [from, to] = putEnds(skeleton, root, tip, tipOffset);
+    const made = engine.run(() => new engine.glue.RawChain(raw, from, to, solver));
     super(engine, made);
     this.skeleton = skeleton;
     this.joints = Uint32Array.from({ length: made.length }, (_, n) => made.joint(n));
@@ -76,15 +70,11 @@ export class Chain extends Owned<Glue.RawChain> {
   /** Moves the chain so that its end reaches the goal, within the limits of its joints. After an error the pose is as it was. */
   solve(pose: Pose, goal: Goal, options?: SolveOptions): Report {
     const { engine, raw } = this;
-    const given = own(engine, "the pose", "Pose", pose, isPose);
+    const given = own(engine, "the pose", Pose, pose);
     const n = engine.exchange.numbers;
     putGoal(n, goal);
     putOptions(n, this.#options, options, 1e-4);
-    try {
-      raw.solve(given);
-    } catch (thrown) {
-      throw engine.error(thrown);
-    }
+    engine.run(() => raw.solve(given));
     return new Report(engine.exchange.numbers);
   }
 
@@ -94,24 +84,23 @@ export class Chain extends Owned<Glue.RawChain> {
    */
   solveMany(pose: Pose, goals: Float32Array, out: Float32Array, options?: ManyOptions): number {
     const { engine, raw } = this;
-    const given = own(engine, "the pose", "Pose", pose, isPose);
-    const count = out.length / (4 * this.joints.length);
-    const each = goals.length === 7 * count ? 7 : 3;
+    const given = own(engine, "the pose", Pose, pose);
+    // Goals of seven numbers are those for which the array of rotations has room.
+    const each = goals?.length / 7 === out?.length / (4 * this.joints.length) ? 7 : 3;
     const numbers = floats("goals", goals, each);
     room("the array of rotations", out, (4 * this.joints.length * numbers.length) / each);
     const n = engine.exchange.numbers;
     putGoal(n, { swivel: 0 });
-    putOptions(n, this.#options, options, 1e-4);
-    try {
-      return raw.solveMany(given, numbers, each, options?.from === "last", out);
-    } catch (thrown) {
-      throw engine.error(thrown);
-    }
+    putOptions(n, this.#options, options, 1e-4, [...OPTION_NAMES, "from"]);
+    return engine.run(() => raw.solveMany(given, numbers, each, options?.from === "last", out));
   }
 }
 
+/** Options of a {@link PointChain}; its tolerance is a hundred-thousandth of its length by default. */
+export type PointChainOptions = Pick<SolveOptions, "soft" | "tolerance" | "iterations">;
+
 /** A chain of free bones on bare points, without a skeleton: ropes, tails, tentacles. */
-export class PointChain extends Owned<Glue.PointChain> {
+export class PointChain extends Owned<Glue.RawPointChain> {
   /** @internal */
   static engine: Engine | undefined;
   readonly #count: number;
@@ -120,25 +109,18 @@ export class PointChain extends Owned<Glue.PointChain> {
   constructor(points: ArrayLike<number>) {
     const engine = engineOf(new.target);
     const numbers = floats("points", points, 3);
-    try {
-      super(engine, new engine.glue.PointChain(numbers));
-    } catch (thrown) {
-      throw engine.error(thrown);
-    }
+    super(engine, engine.run(() => new engine.glue.RawPointChain(numbers)));
     this.#count = numbers.length;
   }
 
   /** Moves the points so that the last one comes to the goal. The first stays. */
-  solve(points: Float32Array, goal: Vector, options?: SolveOptions): Report {
+  solve(points: Float32Array, goal: Vector, options: PointChainOptions = {}): Report {
     const { engine, raw } = this;
+    checkNames("options of a PointChain", options, ["soft", "tolerance", "iterations"]);
     const n = engine.exchange.numbers;
     putGoal(n, { position: goal });
-    putOptions(n, {}, options, 1e-5);
-    try {
-      raw.solve(room("the array of points", points, this.#count));
-    } catch (thrown) {
-      throw engine.error(thrown);
-    }
+    putOptions(n, options, undefined, 1e-5);
+    engine.run(() => raw.solve(room("the array of points", points, this.#count)));
     return new Report(engine.exchange.numbers);
   }
 }

@@ -37,6 +37,15 @@ export class Engine {
     return new SinewError(kind, error.message);
   }
 
+  /** Runs a call into the module; what it throws becomes a {@link SinewError}. @internal */
+  run<T>(call: () => T): T {
+    try {
+      return call();
+    } catch (thrown) {
+      throw this.error(thrown);
+    }
+  }
+
   /** Whether the engine has stopped in the middle of a call. @internal */
   get broken(): boolean {
     return this.#guard.stopped !== undefined;
@@ -98,8 +107,13 @@ export function engineOf(type: { engine?: Engine | undefined; name: string }): E
 }
 
 /** Checks that an argument is an object of a class, of this instance, and not freed. @internal */
-export function own<R extends Raw>(engine: Engine, what: string, type: string, given: Owned<R>, test: (given: unknown) => boolean): R {
-  if (!test(given)) throw new SinewError("type", `${what} must be a ${type}, not ${describe(given)}`);
+export function own<R extends Raw>(
+  engine: Engine,
+  what: string,
+  type: abstract new (...given: never[]) => Owned<R>,
+  given: Owned<R>,
+): R {
+  if (!(given instanceof type)) throw new SinewError("type", `${what} must be a ${type.name}, not ${describe(given)}`);
   if (given.engine !== engine) throw new SinewError("instance", `${what} belongs to another instance of the engine`);
   return given.raw;
 }

@@ -46,6 +46,13 @@ export function number(what: string, given: unknown): number {
   return given;
 }
 
+/** A number that may be left out, as NaN. @internal */
+export function optional(what: string, given: unknown): number {
+  if (given === undefined || given === null) return NaN;
+  if (Number.isNaN(given)) throw new SinewError("type", `${what} must be a number, not NaN`);
+  return number(what, given);
+}
+
 /** Writes three numbers. @internal */
 export function putVector(to: Float64Array, at: number, what: string, given: Vector): void {
   putNumbers(to, at, what, given as Numbers, 3);

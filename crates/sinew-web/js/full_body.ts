@@ -5,7 +5,7 @@ import { type Engine, Owned, describe, engineOf, own } from "./engine.js";
 import { SinewError } from "./error.js";
 import { OTHER, number, putVector, type Vector } from "./exchange.js";
 import { type Goal, OPTION_NAMES, Report, type SolveOptions, checkNames, putGoal, putOptions } from "./goal.js";
-import { type Pose, isPose } from "./pose.js";
+import { Pose } from "./pose.js";
 import { type JointRef, Skeleton } from "./skeleton.js";
 
 /** A joint that goals move. A joint alone, by index, name or node, has the defaults. */
@@ -84,7 +84,7 @@ function list(skeleton: Skeleton, what: string, given: readonly EffectorLike[], 
 }
 
 function putBodyOptions(n: Float64Array, own: FullBodyOptions, given: FullBodyOptions | undefined, mode: RootMode): void {
-  putOptions(n, own, given, 1e-4);
+  putOptions(n, own, given, 1e-4, NAMES);
   const root = given?.root ?? own.root ?? mode;
   n[OTHER + 4] = number("posture", given?.posture ?? own.posture ?? 0);
   if (root === "pinned" || root === "free") n[OTHER] = root === "free" ? 1 : 0;
@@ -117,14 +117,12 @@ export class FullBody extends Owned<Glue.RawFullBody> {
   /** The joints at and below `root` that lead to the effectors. */
   constructor(skeleton: Skeleton, root: JointRef, effectors: readonly EffectorLike[], options: FullBodyOptions = {}) {
     const engine = engineOf(new.target);
-    const raw = own(engine, "the skeleton", "Skeleton", skeleton, (given) => given instanceof Skeleton);
+    const raw = own(engine, "the skeleton", Skeleton, skeleton);
     checkNames("options of a FullBody", options, NAMES);
     const from = skeleton.index(root);
     const listed = list(skeleton, "effectors", effectors, EFFECTOR_NAMES);
     try {
-      super(engine, new engine.glue.RawFullBody(raw, from, listed));
-    } catch (thrown) {
-      throw engine.error(thrown);
+      super(engine, engine.run(() => new engine.glue.RawFullBody(raw, from, listed)));
     } finally {
       listed.free();
     }
@@ -139,7 +137,7 @@ export class FullBody extends Owned<Glue.RawFullBody> {
    */
   solve(pose: Pose, goals: readonly (Goal | null)[], options?: FullBodyOptions): Report {
     const { engine, raw } = this;
-    const given = own(engine, "the pose", "Pose", pose, isPose);
+    const given = own(engine, "the pose", Pose, pose);
     if (!Array.isArray(goals) || goals.length !== this.length) {
       throw new SinewError("type", `the goals must be a list of ${this.length}, one for each effector, not ${describe(goals)}`);
     }
@@ -149,11 +147,7 @@ export class FullBody extends Owned<Glue.RawFullBody> {
       raw.goal(i);
     }
     putBodyOptions(n, this.#options, options, "pinned");
-    try {
-      raw.solve(given);
-    } catch (thrown) {
-      throw engine.error(thrown);
-    }
+    engine.run(() => raw.solve(given));
     return new Report(engine.exchange.numbers);
   }
 
@@ -188,16 +182,14 @@ export class Drag extends Owned<Glue.RawDrag> {
   /** Grabs a joint at or below `root`. Pins keep the positions that they have in the pose. */
   constructor(pose: Pose, root: JointRef, grabbed: EffectorLike, pins: readonly (Pin | JointRef)[] = []) {
     const engine = engineOf(new.target);
-    const raw = own(engine, "the pose", "Pose", pose, isPose);
+    const raw = own(engine, "the pose", Pose, pose);
     const { skeleton } = pose;
     const from = skeleton.index(root);
     if (!Array.isArray(pins)) throw new SinewError("type", `pins must be a list, not ${describe(pins)}`);
     const listed = list(skeleton, "effectors of a drag", [grabbed, ...pins], [...EFFECTOR_NAMES, "turned"]);
     const turned = Uint8Array.from((pins as readonly (Pin | JointRef)[]).map((pin) => (!isJoint(pin) && pin.turned ? 1 : 0)));
     try {
-      super(engine, new engine.glue.RawDrag(raw, from, listed, turned));
-    } catch (thrown) {
-      throw engine.error(thrown);
+      super(engine, engine.run(() => new engine.glue.RawDrag(raw, from, listed, turned)));
     } finally {
       listed.free();
     }
@@ -211,11 +203,7 @@ export class Drag extends Owned<Glue.RawDrag> {
     const n = engine.exchange.numbers;
     putGoal(n, goal);
     putBodyOptions(n, {}, options, "free");
-    try {
-      raw.to(given);
-    } catch (thrown) {
-      throw engine.error(thrown);
-    }
+    engine.run(() => raw.to(given));
     return new Report(engine.exchange.numbers);
   }
 
@@ -226,7 +214,7 @@ export class Drag extends Owned<Glue.RawDrag> {
   }
 
   #pose(pose: Pose): Glue.RawPose {
-    const given = own(this.engine, "the pose", "Pose", pose, isPose);
+    const given = own(this.engine, "the pose", Pose, pose);
     if (pose.skeleton !== this.skeleton) throw new SinewError("input", "the pose belongs to another skeleton than the drag");
     return given;
   }

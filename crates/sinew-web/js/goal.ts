@@ -34,11 +34,15 @@ export interface SolveOptions {
   tolerance?: number;
   /** Angle in radians within which a rotation counts as reached; 0.001 by default. */
   rotationTolerance?: number;
-  /** Largest count of iterations; by default the solver's own. Closed forms have none. */
+  /** Largest count of iterations; by default the solver's own. */
   iterations?: number;
   /** Largest count of fresh starts; by default the solver's own. */
   restarts?: number;
-  /** Smallest flexion of a two-bone limb, in radians; 0 by default. */
+}
+
+/** Options of solves of two-bone limbs. */
+export interface LimbSolveOptions extends Pick<SolveOptions, "influence" | "maxTurn" | "soft"> {
+  /** Smallest flexion of the limb, in radians; 0 by default. */
   minFlexion?: number;
 }
 
@@ -131,24 +135,22 @@ export function checkNames(what: string, given: object, known: readonly string[]
   }
   for (const name of Object.keys(given)) {
     if (!known.includes(name)) {
-      throw new SinewError("type", `${what} have no \`${name}\`: there are ${known.map((name) => `\`${name}\``).join(", ")}`);
+      throw new SinewError("type", `there is no \`${name}\` in ${what}: there are ${known.map((name) => `\`${name}\``).join(", ")}`);
     }
   }
 }
 
 /** @internal */
 export const OPTION_NAMES: readonly (keyof SolveOptions)[] = [
-  "influence",
-  "maxTurn",
-  "soft",
-  "tolerance",
-  "rotationTolerance",
-  "iterations",
-  "restarts",
-  "minFlexion",
+  ...(["influence", "maxTurn", "soft", "tolerance", "rotationTolerance", "iterations", "restarts"] as const),
 ];
 
-const NONE: SolveOptions = {};
+/** @internal */
+export const LIMB_OPTION_NAMES: readonly (keyof LimbSolveOptions)[] = ["influence", "maxTurn", "soft", "minFlexion"];
+
+type AnyOptions = SolveOptions & LimbSolveOptions;
+
+const NONE: AnyOptions = {};
 
 /** A count from 0 on; -1 for the solver's own. */
 function count(what: string, given: number | undefined): number {
@@ -159,11 +161,15 @@ function count(what: string, given: number | undefined): number {
   return given;
 }
 
-/** Writes options: those of a call, else those of the solver, else the defaults. @internal */
-export function putOptions(n: Float64Array, own: SolveOptions, given: SolveOptions | undefined, share: number): void {
-  if (given === null || (given !== undefined && typeof given !== "object")) {
-    throw new SinewError("type", `options must be an object, not ${describe(given)}`);
-  }
+/** Writes options: those of a call, which have `names`, else those of the solver, else the defaults. @internal */
+export function putOptions(
+  n: Float64Array,
+  own: AnyOptions,
+  given: AnyOptions | undefined,
+  share: number,
+  names: readonly string[] = OPTION_NAMES,
+): void {
+  if (given !== undefined) checkNames("options", given, names);
   const { influence, maxTurn, soft, tolerance, rotationTolerance, iterations, restarts, minFlexion } = given ?? NONE;
   const pick = (what: string, given: number | undefined, own: number | undefined, other: number): number => {
     const value = given ?? own;

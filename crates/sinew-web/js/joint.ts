@@ -2,7 +2,8 @@
 
 import { describe } from "./engine.js";
 import { SinewError } from "./error.js";
-import { OTHER, number, putVector, type Vector } from "./exchange.js";
+import { OTHER, number, optional, putVector, type Vector } from "./exchange.js";
+import { checkNames } from "./goal.js";
 
 /** One degree of freedom: an angle in radians or a displacement in metres, 0 in the rest pose. All parts may be left out. */
 export interface Dof {
@@ -53,7 +54,14 @@ export interface JointLimits {
 
 const ORDERS: readonly RotationOrder[] = ["xyz", "xzy", "yxz", "yzx", "zxy", "zyx"];
 const KINDS = ["fixed", "hinge", "ball", "cone", "axes"] as const;
-const DOF_NAMES = ["min", "max", "speed", "ease", "stiffness", "damping", "spring", "precedence", "preferred", "axis"];
+const DOF_NAMES = ["min", "max", "speed", "ease", "stiffness", "damping", "spring", "precedence", "preferred"];
+const PARTS = {
+  hinge: [...DOF_NAMES, "axis"],
+  ball: ["twistAxis", "swingAxis", "swing", "twist", "centre"],
+  cone: ["axis", "halfAngle", "twist"],
+  axes: ["order", "x", "y", "z"],
+  slide: ["x", "y", "z", "axes"],
+};
 const SLIDE_AXES = OTHER + 10;
 const DOFS = SLIDE_AXES + 9;
 
@@ -61,24 +69,21 @@ function putDof(n: Float64Array, index: number, what: string, dof: Dof | undefin
   const at = DOFS + index * 11;
   n[at] = dof === undefined ? 0 : 1;
   if (dof === undefined) return;
-  if (typeof dof !== "object" || dof === null) throw new SinewError("type", `${what} must be an object, not ${describe(dof)}`);
-  for (const name of Object.keys(dof)) {
-    if (!DOF_NAMES.includes(name)) throw new SinewError("type", `${what} has no \`${name}\`: there are ${DOF_NAMES.join(", ")}`);
-  }
+  checkNames(what, dof, DOF_NAMES);
+  if (dof.spring !== undefined) checkNames(`the spring of ${what}`, dof.spring, ["rest", "strength"]);
   const { min = -Infinity, max = Infinity, speed = Infinity, ease = 0, stiffness = 0, damping = 0 } = dof;
-  const { spring = { rest: 0, strength: 0 }, precedence = 0, preferred = NaN } = dof;
-  const values = [min, max, speed, ease, stiffness, damping, spring.rest, spring.strength, precedence, preferred];
+  const { spring = { rest: 0, strength: 0 }, precedence = 0 } = dof;
+  const values = [min, max, speed, ease, stiffness, damping, spring.rest, spring.strength, precedence];
   values.forEach((value, i) => (n[at + 1 + i] = number(what, value)));
+  n[at + 10] = optional(`the preferred value of ${what}`, dof.preferred);
 }
 
 /** Writes a joint's description. @internal */
 export function putJoint(n: Float64Array, limits: JointLimits): void {
-  if (typeof limits !== "object" || limits === null) {
-    throw new SinewError("type", `limits must be an object, not ${describe(limits)}`);
-  }
-  const known: readonly string[] = [...KINDS, "slide"];
-  for (const name of Object.keys(limits)) {
-    if (!known.includes(name)) throw new SinewError("type", `limits have no \`${name}\`: there are ${known.join(", ")}`);
+  checkNames("limits", limits, [...KINDS, "slide"]);
+  for (const [name, names] of Object.entries(PARTS)) {
+    const part = limits[name as keyof typeof PARTS];
+    if (part !== undefined) checkNames(`the ${name}`, part, names);
   }
   const given = KINDS.filter((kind) => limits[kind] !== undefined);
   if (given.length > 1) throw new SinewError("type", `a joint is ${given.join(" or ")}, not both`);
@@ -88,7 +93,8 @@ export function putJoint(n: Float64Array, limits: JointLimits): void {
   if (hinge !== undefined) {
     n[OTHER] = 2;
     putVector(n, OTHER + 1, "the hinge's axis", hinge.axis);
-    putDof(n, 0, "the hinge", hinge);
+    const { axis, ...dof } = hinge;
+    putDof(n, 0, "the hinge", dof);
   }
   if (ball !== undefined) {
     n[OTHER] = 3;

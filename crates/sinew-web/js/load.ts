@@ -126,6 +126,10 @@ export function bind<T extends Record<string, Bound>>(engine: Engine, classes: T
   const bound = Object.entries(classes).map(([name, type]) => {
     const own = class extends (type as new (...given: unknown[]) => object) {
       static engine = engine;
+      // What others of the package make is of the base class: poses of \`rest()\`, for one.
+      static override [Symbol.hasInstance](given: unknown): boolean {
+        return given instanceof type && (given as { engine?: Engine }).engine === engine;
+      }
     };
     Object.defineProperty(own, "name", { value: name });
     return [name, own];

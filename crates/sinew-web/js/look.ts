@@ -3,13 +3,15 @@
 import type { Glue } from "./core.glue.js";
 import { type Engine, Owned, describe, engineOf, own } from "./engine.js";
 import { SinewError } from "./error.js";
-import { OTHER, number, putVector, type Vector } from "./exchange.js";
+import { OTHER, number, optional, putVector, type Vector } from "./exchange.js";
 import { Report, type SolveOptions, checkNames, putOptions } from "./goal.js";
-import { type Pose, isPose } from "./pose.js";
+import { Pose } from "./pose.js";
 import { type JointRef, Skeleton } from "./skeleton.js";
 
 /** Options of a solve that turns joints to a target. */
 export type LookOptions = Pick<SolveOptions, "influence" | "maxTurn">;
+
+const LOOK_NAMES = ["influence", "maxTurn"];
 
 /** Options of a solve of {@link Aim}. */
 export interface AimOptions extends LookOptions {
@@ -25,24 +27,20 @@ export class Aim extends Owned<Glue.RawAim> {
   /** `axis` is the ray's direction in the joint's own frame, `offset` its start there, in the joint's units. */
   constructor(skeleton: Skeleton, joint: JointRef, axis: Vector, offset: Vector = [0, 0, 0]) {
     const engine = engineOf(new.target);
-    const raw = own(engine, "the skeleton", "Skeleton", skeleton, (given) => given instanceof Skeleton);
+    const raw = own(engine, "the skeleton", Skeleton, skeleton);
     const index = skeleton.index(joint);
     const n = engine.exchange.numbers;
     putVector(n, OTHER, "the axis", axis);
     putVector(n, OTHER + 3, "the offset", offset);
-    try {
-      super(engine, new engine.glue.RawAim(raw, index));
-    } catch (thrown) {
-      throw engine.error(thrown);
-    }
+    super(engine, engine.run(() => new engine.glue.RawAim(raw, index)));
   }
 
   /** Turns the joint to a target in model space. The residuals are the ray's distance from the target, and the angle. */
   solve(pose: Pose, target: Vector, options: AimOptions = {}): Report {
     const { engine, raw } = this;
-    const given = own(engine, "the pose", "Pose", pose, isPose);
+    const given = own(engine, "the pose", Pose, pose);
     const n = engine.exchange.numbers;
-    putOptions(n, {}, options, 1e-4);
+    putOptions(n, {}, options, 1e-4, [...LOOK_NAMES, "up"]);
     putVector(n, OTHER, "the target", target);
     const { up } = options;
     n[OTHER + 3] = up === undefined ? 0 : 1;
@@ -50,11 +48,7 @@ export class Aim extends Owned<Glue.RawAim> {
       putVector(n, OTHER + 4, "the up axis", up.axis);
       putVector(n, OTHER + 7, "the up direction", up.direction);
     }
-    try {
-      raw.solve(given);
-    } catch (thrown) {
-      throw engine.error(thrown);
-    }
+    engine.run(() => raw.solve(given));
     return new Report(engine.exchange.numbers);
   }
 }
@@ -105,9 +99,9 @@ export class LookAt extends Owned<Glue.RawLookAt> {
   /** `line` has the joints from the spine to the head. */
   constructor(skeleton: Skeleton, line: readonly LookJoint[], settings: LookAtSettings) {
     const engine = engineOf(new.target);
-    const raw = own(engine, "the skeleton", "Skeleton", skeleton, (given) => given instanceof Skeleton);
+    const raw = own(engine, "the skeleton", Skeleton, skeleton);
     checkNames("settings of a LookAt", settings, SETTING_NAMES);
-    const { axis, offset = [0, 0, 0], eyes = [], deadZone = NaN, behind = NaN, near = NaN } = settings;
+    const { axis, offset = [0, 0, 0], eyes = [] } = settings;
     if (!Array.isArray(line) || !Array.isArray(eyes)) throw new SinewError("type", `joints and eyes are lists, not ${describe(line)}`);
     const parts = (line as readonly LookJoint[]).flatMap(({ joint, share = 1, cone = Math.PI }) => [
       skeleton.index(joint),
@@ -121,28 +115,20 @@ export class LookAt extends Owned<Glue.RawLookAt> {
     });
     putVector(n, OTHER, "the axis", axis);
     putVector(n, OTHER + 3, "the offset", offset);
-    n[OTHER + 6] = number("deadZone", deadZone);
-    n[OTHER + 7] = number("behind", behind);
-    n[OTHER + 8] = number("near", near);
-    try {
-      super(engine, new engine.glue.RawLookAt(raw, Float32Array.from(parts), Float32Array.from(balls)));
-    } catch (thrown) {
-      throw engine.error(thrown);
-    }
+    n[OTHER + 6] = optional("deadZone", settings.deadZone);
+    n[OTHER + 7] = optional("behind", settings.behind);
+    n[OTHER + 8] = optional("near", settings.near);
+    super(engine, engine.run(() => new engine.glue.RawLookAt(raw, Float32Array.from(parts), Float32Array.from(balls))));
   }
 
   /** Looks at a target in model space. The pose is that of the animation's frame: cones are measured from it. */
   solve(pose: Pose, target: Vector, options?: LookOptions): Report {
     const { engine, raw } = this;
-    const given = own(engine, "the pose", "Pose", pose, isPose);
+    const given = own(engine, "the pose", Pose, pose);
     const n = engine.exchange.numbers;
-    putOptions(n, {}, options, 1e-4);
+    putOptions(n, {}, options, 1e-4, LOOK_NAMES);
     putVector(n, OTHER, "the target", target);
-    try {
-      raw.solve(given);
-    } catch (thrown) {
-      throw engine.error(thrown);
-    }
+    engine.run(() => raw.solve(given));
     return new Report(engine.exchange.numbers);
   }
 

@@ -3,7 +3,7 @@
 import type { Glue } from "./core.glue.js";
 import { type Engine, Owned, describe, engineOf } from "./engine.js";
 import { SinewError } from "./error.js";
-import { OTHER, number } from "./exchange.js";
+import { OTHER, number, optional } from "./exchange.js";
 import { Report, type SolveOptions, checkNames, putOptions } from "./goal.js";
 
 /** Two numbers: an array, or an object with x and y, such as three.js's `Vector2`. */
@@ -75,7 +75,7 @@ function putBone(n: Float64Array, bone: Bone2d): void {
     n[OTHER + 3] = number("a lower limit", limits[0]);
     n[OTHER + 4] = number("an upper limit", limits[1]);
   }
-  n[OTHER + 5] = preferred === undefined || preferred === null ? NaN : number("a preferred angle", preferred);
+  n[OTHER + 5] = optional("a preferred angle", preferred);
 }
 
 /**
@@ -135,25 +135,25 @@ export class Chain2d extends Owned<Glue.RawChain2d> {
     }
     const { engine, raw } = this;
     putBone(engine.exchange.numbers, bone);
-    this.#call(() => raw.setBone(index));
+    engine.run(() => raw.setBone(index));
   }
 
   /** Moves the root, and turns the direction that the first bone's angle counts from (radians from x; 0 by default). */
   setBase(root: Vector2, direction = 0): void {
     const { engine, raw } = this;
     putPoint(engine.exchange.numbers, OTHER, "the root", root);
-    this.#call(() => raw.setBase(number("the direction", direction)));
+    engine.run(() => raw.setBase(number("the direction", direction)));
   }
 
   /** Brings the end to a position, within the limits. */
   solve(goal: Vector2, options: Chain2dOptions = {}): Report {
     const { engine, raw } = this;
     checkNames("options of a Chain2d", options, NAMES);
-    const { method = "auto", damping = 0, maxStep = Infinity, side, stretch = 1, direction, ...shared } = options;
+    const { method = "auto", damping = 0, maxStep = Infinity, side, stretch = 1, direction } = options;
     const chosen = METHODS.indexOf(method);
     if (chosen < 0) throw new SinewError("type", `the method must be one of ${METHODS.join(", ")}, not ${describe(method)}`);
     const n = engine.exchange.numbers;
-    putOptions(n, shared, undefined, 1e-4);
+    putOptions(n, options, undefined, 1e-4);
     putPoint(n, OTHER, "the goal", goal);
     n[OTHER + 2] = chosen;
     n[OTHER + 3] = number("damping", damping);
@@ -162,7 +162,7 @@ export class Chain2d extends Owned<Glue.RawChain2d> {
     n[OTHER + 6] = number("stretch", stretch);
     n[OTHER + 7] = direction === undefined ? 0 : 1;
     n[OTHER + 8] = direction === undefined ? 0 : number("direction", direction);
-    this.#call(() => raw.solve());
+    engine.run(() => raw.solve());
     return new Report(engine.exchange.numbers);
   }
 
@@ -170,7 +170,7 @@ export class Chain2d extends Owned<Glue.RawChain2d> {
   follow(position: Vector2, lead: "tip" | "root" = "tip"): void {
     const { engine, raw } = this;
     putPoint(engine.exchange.numbers, OTHER, "the position", position);
-    this.#call(() => raw.follow(lead === "root"));
+    engine.run(() => raw.follow(lead === "root"));
   }
 
   /** Two bones of lengths `a` and `b` from a root to a goal, by the cosine rule. */
@@ -182,20 +182,8 @@ export class Chain2d extends Owned<Glue.RawChain2d> {
     n[OTHER + 3] = number("the lower bone's length", b);
     putPoint(n, OTHER + 4, "the goal", goal);
     n[OTHER + 6] = side === "left" ? 0 : 1;
-    try {
-      engine.glue.solveTwoBone2d();
-    } catch (thrown) {
-      throw engine.error(thrown);
-    }
+    engine.run(() => engine.glue.solveTwoBone2d());
     const [upper, lower, x, y, endX, endY, outOfReach] = engine.exchange.numbers.subarray(OTHER, OTHER + 7);
     return { upper: upper!, lower: lower!, middle: [x!, y!], end: [endX!, endY!], outOfReach: outOfReach! };
-  }
-
-  #call(action: () => void): void {
-    try {
-      action();
-    } catch (thrown) {
-      throw this.engine.error(thrown);
-    }
   }
 }

@@ -2,9 +2,8 @@
 
 import type { Glue } from "./core.glue.js";
 import { Owned, own } from "./engine.js";
-import { SinewError } from "./error.js";
 import { OTHER, room } from "./exchange.js";
-import type { JointRef, SceneNode, Skeleton } from "./skeleton.js";
+import { type JointRef, type SceneNode, Skeleton } from "./skeleton.js";
 
 /** A position and a rotation in model space. */
 export interface Placement {
@@ -31,8 +30,9 @@ export class Pose extends Owned<Glue.RawPose> {
 
   /** The rest pose of a skeleton. */
   constructor(skeleton: Skeleton) {
-    const { engine } = skeleton;
-    const raw = new engine.glue.RawPose(skeleton.raw);
+    const engine = skeleton?.engine;
+    const of = own(engine, "the skeleton", Skeleton, skeleton);
+    const raw = engine.run(() => new engine.glue.RawPose(of));
     super(engine, raw);
     this.skeleton = skeleton;
     this.#addresses = [raw.rotationsAddress(), raw.positionsAddress(), raw.scalesAddress()];
@@ -99,23 +99,15 @@ export class Pose extends Owned<Glue.RawPose> {
   }
 
   #other(other: Pose, action: (raw: Glue.RawPose) => void): void {
-    const raw = own(this.engine, "the other pose", "Pose", other, (given) => given instanceof Pose);
+    const raw = own(this.engine, "the other pose", Pose, other);
     if (other === this) return;
-    try {
-      action(raw);
-    } catch (thrown) {
-      throw this.engine.error(thrown);
-    }
+    this.engine.run(() => action(raw));
   }
 
   /** Position and rotation of a joint in model space. */
   model(joint: JointRef): Placement {
     const index = this.skeleton.index(joint);
-    try {
-      this.raw.model(index);
-    } catch (thrown) {
-      throw this.engine.error(thrown);
-    }
+    this.engine.run(() => this.raw.model(index));
     const n = this.engine.exchange.numbers;
     return { position: Float32Array.from(n.subarray(OTHER, OTHER + 3)), rotation: Float32Array.from(n.subarray(OTHER + 3, OTHER + 7)) };
   }
@@ -126,10 +118,13 @@ export class Pose extends Owned<Glue.RawPose> {
     return out;
   }
 
-  /** Takes over the present transforms of the nodes that the skeleton was made from, such as those of the animation's frame. */
+  /**
+   * Takes over the present transforms of a scene's nodes, such as those of the animation's frame. The scene is the one that the skeleton
+   * was made from, or a copy of it.
+   */
   readFrom(scene: SceneNode): this {
     const { rotations, positions, scales } = this;
-    this.#nodes(scene).forEach(({ position, quaternion, scale }, i) => {
+    this.skeleton.nodesIn(scene).forEach(({ position, quaternion, scale }, i) => {
       rotations[4 * i] = quaternion.x;
       rotations[4 * i + 1] = quaternion.y;
       rotations[4 * i + 2] = quaternion.z;
@@ -145,12 +140,12 @@ export class Pose extends Owned<Glue.RawPose> {
   }
 
   /**
-   * Writes rotations and positions to the nodes that the skeleton was made from. Nodes that have them already are left alone, so that
-   * nothing is computed anew for them. Scales are not written, as no solver changes them.
+   * Writes rotations and positions to the nodes of a scene: the one that the skeleton was made from, or a copy of it. Nodes that have them
+   * already are left alone, so that nothing is computed anew for them. Scales are not written, as no solver changes them.
    */
   applyTo(scene: SceneNode): this {
     const { rotations, positions } = this;
-    this.#nodes(scene).forEach(({ position, quaternion }, i) => {
+    this.skeleton.nodesIn(scene).forEach(({ position, quaternion }, i) => {
       const [r, p] = [4 * i, 3 * i];
       if (
         quaternion.x !== rotations[r] ||
@@ -166,19 +161,4 @@ export class Pose extends Owned<Glue.RawPose> {
     });
     return this;
   }
-
-  #nodes(scene: SceneNode): readonly SceneNode[] {
-    void this.raw;
-    const { nodes } = this.skeleton;
-    if (nodes.length === 0) throw new SinewError("input", "the skeleton was made from plain data: it has no nodes to read or write");
-    if (typeof scene !== "object" || scene === null || scene.isObject3D !== true) {
-      throw new SinewError("type", "a pose is read from and written to the scene that its skeleton was made from");
-    }
-    return nodes;
-  }
-}
-
-/** @internal */
-export function isPose(given: unknown): boolean {
-  return given instanceof Pose;
 }

@@ -4,6 +4,7 @@ import type { Glue } from "./core.glue.js";
 import { type Engine, Owned, describe, engineOf } from "./engine.js";
 import { SinewError } from "./error.js";
 import { OTHER, putRotation, putVector, type Rotation, type Vector } from "./exchange.js";
+import { checkNames } from "./goal.js";
 import { type JointLimits, putJoint } from "./joint.js";
 import { Pose } from "./pose.js";
 
@@ -34,7 +35,10 @@ export interface SceneNode {
   readonly position: SceneVector;
   readonly quaternion: SceneVector & { readonly w: number };
   readonly scale: SceneVector;
+  worldToLocal(point: SceneVector): unknown;
 }
+
+const JOINT_NAMES = ["name", "parent", "position", "rotation", "scale", "limits"];
 
 interface SceneVector {
   readonly x: number;
@@ -67,11 +71,13 @@ export class Skeleton extends Owned<Glue.RawSkeleton> {
   /** The nodes that the joints were made from; empty for plain data. */
   readonly nodes: readonly SceneNode[];
   /**
-   * The node whose space is the skeleton's model space: goals are in it (`node.worldToLocal(target)`). Undefined for plain data,
-   * and null where the bones have no parent, so that model space is world space.
+   * The node whose space is the skeleton's model space, in which goals are: `skeleton.space?.worldToLocal(goal)` takes a goal there from
+   * the world. Undefined for plain data, and null where the bones have no parent, so that model space is world space.
    */
   readonly space: SceneNode | null | undefined;
   readonly #byNode: Map<SceneNode, number>;
+
+  readonly #scenes = new WeakMap<SceneNode, readonly SceneNode[]>();
 
   /** @internal */
   constructor(engine: Engine, raw: Glue.RawSkeleton, nodes: readonly SceneNode[], space: SceneNode | null | undefined) {
@@ -92,10 +98,16 @@ export class Skeleton extends Owned<Glue.RawSkeleton> {
    */
   static from(source: readonly JointInput[] | SceneNode, options: SkeletonOptions = {}): Skeleton {
     const engine = engineOf(this);
-    if (Array.isArray(source)) return build(engine, source as readonly JointInput[], [], undefined, options);
-    if (typeof source === "object" && source !== null && (source as SceneNode).isObject3D === true) {
-      const { joints, nodes, space } = fromScene(source as SceneNode);
-      return build(engine, joints, nodes, space, options);
+    checkNames("options of a Skeleton", options, ["limits"]);
+    if (Array.isArray(source)) {
+      source.forEach((joint) => checkNames("joints of a Skeleton", joint, JOINT_NAMES));
+      return build(engine, source as readonly JointInput[], [], undefined, options);
+    }
+    if (isNode(source)) {
+      const { joints, nodes, space } = fromScene(source);
+      const skeleton = build(engine, joints, nodes, space, options);
+      skeleton.#scenes.set(source, skeleton.nodes);
+      return skeleton;
     }
     throw new SinewError("type", `a skeleton is made from a list of joints or from a node of a scene, not from ${describe(source)}`);
   }
@@ -110,6 +122,35 @@ export class Skeleton extends Owned<Glue.RawSkeleton> {
     return new Pose(this);
   }
 
+  /** The nodes of the joints in the scene that the skeleton was made from, or in a copy of it. @internal */
+  nodesIn(scene: SceneNode): readonly SceneNode[] {
+    let found = this.#scenes.get(scene);
+    if (found === undefined) {
+      if (this.nodes.length === 0) throw new SinewError("input", "the skeleton was made from plain data: it has no nodes");
+      if (!isNode(scene)) throw new SinewError("type", `the scene must be a node, not ${describe(scene)}`);
+      found = this.#copy(scene);
+      this.#scenes.set(scene, found);
+    }
+    return found;
+  }
+
+  #copy(scene: SceneNode): readonly SceneNode[] {
+    const { nodes } = fromScene(scene);
+    const index = new Map(nodes.map((node, i) => [node, i]));
+    for (let i = 0; i < Math.max(nodes.length, this.length); i++) {
+      const [node, name] = [nodes[i], this.names[i]];
+      const parent = node?.parent ? (index.get(node.parent) ?? -1) : -1;
+      if (node === undefined || node.name !== name || parent !== this.parents[i]) {
+        const [there, here] = [node?.name, name].map((name) => (name === undefined ? "absent" : `\`${name}\``));
+        throw new SinewError(
+          "input",
+          `\`${scene.name}\` is neither the scene that the skeleton was made from nor a copy of it: joint ${i} is ${there} there, ${here} here`,
+        );
+      }
+    }
+    return nodes;
+  }
+
   /** Index of a joint. Names that several joints have need a path, such as `left/foot`. */
   index(joint: JointRef): number {
     if (typeof joint === "number") {
@@ -117,11 +158,7 @@ export class Skeleton extends Owned<Glue.RawSkeleton> {
       throw new SinewError("input", `there is no joint ${joint}: the skeleton has ${this.names.length} joints`);
     }
     if (typeof joint === "string") {
-      try {
-        return this.raw.find(joint);
-      } catch (thrown) {
-        throw this.engine.error(thrown);
-      }
+      return this.engine.run(() => this.raw.find(joint));
     }
     const found = this.#byNode.get(joint);
     if (found === undefined) {
@@ -130,6 +167,10 @@ export class Skeleton extends Owned<Glue.RawSkeleton> {
     }
     return found;
   }
+}
+
+function isNode(given: unknown): given is SceneNode {
+  return typeof given === "object" && given !== null && (given as SceneNode).isObject3D === true;
 }
 
 interface Scene {
@@ -257,4 +298,11 @@ function build(
   } finally {
     builder.free();
   }
+}
+
+/** The ends of a chain of a skeleton: their indices; the offset of its tip goes to the exchange. @internal */
+export function putEnds(skeleton: Skeleton, root: JointRef, tip: JointRef, tipOffset: Vector): [number, number] {
+  const ends: [number, number] = [skeleton.index(root), skeleton.index(tip)];
+  putVector(skeleton.engine.exchange.numbers, OTHER, "the tipOffset", tipOffset);
+  return ends;
 }

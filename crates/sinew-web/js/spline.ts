@@ -4,8 +4,8 @@ import type { Glue } from "./core.glue.js";
 import { type Engine, Owned, engineOf, own } from "./engine.js";
 import { OTHER, floats, number, putVector, type Vector } from "./exchange.js";
 import { Report, type SolveOptions, checkNames, putOptions } from "./goal.js";
-import { type Pose, isPose } from "./pose.js";
-import { type JointRef, Skeleton } from "./skeleton.js";
+import { Pose } from "./pose.js";
+import { type JointRef, Skeleton, putEnds } from "./skeleton.js";
 
 /** A chain that is pulled by one end, as a rope or a train is: every position is in reach. */
 export class Follow extends Owned<Glue.RawFollow> {
@@ -15,30 +15,21 @@ export class Follow extends Owned<Glue.RawFollow> {
   /** The chain from `root` down to `tip`, whose end may lie off the tip joint, in its own frame. */
   constructor(skeleton: Skeleton, root: JointRef, tip: JointRef, tipOffset: Vector = [0, 0, 0]) {
     const engine = engineOf(new.target);
-    const raw = own(engine, "the skeleton", "Skeleton", skeleton, (given) => given instanceof Skeleton);
-    const [from, to] = [skeleton.index(root), skeleton.index(tip)];
-    putVector(engine.exchange.numbers, OTHER, "the tipOffset", tipOffset);
-    try {
-      super(engine, new engine.glue.RawFollow(raw, from, to));
-    } catch (thrown) {
-      throw engine.error(thrown);
-    }
+    const raw = own(engine, "the skeleton", Skeleton, skeleton);
+    const [from, to] = putEnds(skeleton, root, tip, tipOffset);
+    super(engine, engine.run(() => new engine.glue.RawFollow(raw, from, to)));
   }
 
   /** Moves the leading end (the tip by default) to a position in model space, and pulls the rest along. */
   solve(pose: Pose, position: Vector, options: { lead?: "tip" | "root"; influence?: number } = {}): Report {
     const { engine, raw } = this;
-    const given = own(engine, "the pose", "Pose", pose, isPose);
+    const given = own(engine, "the pose", Pose, pose);
     checkNames("options of a Follow", options, ["lead", "influence"]);
-    const { lead = "tip", influence = 1 } = options;
+    const { lead = "tip" } = options;
     const n = engine.exchange.numbers;
-    putOptions(n, {}, { influence }, 1e-4);
+    putOptions(n, options, undefined, 1e-4);
     putVector(n, OTHER, "the position", position);
-    try {
-      raw.solve(given, lead === "root");
-    } catch (thrown) {
-      throw engine.error(thrown);
-    }
+    engine.run(() => raw.solve(given, lead === "root"));
     return new Report(engine.exchange.numbers);
   }
 }
@@ -80,11 +71,7 @@ export class Curve extends Owned<Glue.RawCurve> {
     const { kind = "catmull-rom", closed = false, up = [0, 1, 0], carried = false } = options;
     const numbers = floats("points", points, 3);
     putVector(engine.exchange.numbers, OTHER, "the up direction", up);
-    try {
-      super(engine, new engine.glue.RawCurve(numbers, kind === "bezier", closed, carried));
-    } catch (thrown) {
-      throw engine.error(thrown);
-    }
+    super(engine, engine.run(() => new engine.glue.RawCurve(numbers, kind === "bezier", closed, carried)));
   }
 
   /** Length in metres. */
@@ -94,11 +81,7 @@ export class Curve extends Owned<Glue.RawCurve> {
 
   /** Moves the points. */
   setPoints(points: ArrayLike<number>): void {
-    try {
-      this.raw.setPoints(floats("points", points, 3));
-    } catch (thrown) {
-      throw this.engine.error(thrown);
-    }
+    this.engine.run(() => this.raw.setPoints(floats("points", points, 3)));
   }
 
   /** The point at a distance from the start along the curve, in metres; beyond its ends, on the straight line. */
@@ -153,25 +136,20 @@ export class Spline extends Owned<Glue.RawSpline> {
   /** The chain from `root` down to `tip`, whose end may lie off the tip joint, in its own frame. */
   constructor(skeleton: Skeleton, root: JointRef, tip: JointRef, tipOffset: Vector = [0, 0, 0]) {
     const engine = engineOf(new.target);
-    const raw = own(engine, "the skeleton", "Skeleton", skeleton, (given) => given instanceof Skeleton);
-    const [from, to] = [skeleton.index(root), skeleton.index(tip)];
-    putVector(engine.exchange.numbers, OTHER, "the tipOffset", tipOffset);
-    try {
-      super(engine, new engine.glue.RawSpline(raw, from, to));
-    } catch (thrown) {
-      throw engine.error(thrown);
-    }
+    const raw = own(engine, "the skeleton", Skeleton, skeleton);
+    const [from, to] = putEnds(skeleton, root, tip, tipOffset);
+    super(engine, engine.run(() => new engine.glue.RawSpline(raw, from, to)));
   }
 
   /** Lays the chain along a curve. */
   solve(pose: Pose, curve: Curve, options: SplineOptions = {}): SplineReport {
     const { engine, raw } = this;
-    const given = own(engine, "the pose", "Pose", pose, isPose);
-    const along = own(engine, "the curve", "Curve", curve, (given) => given instanceof Curve);
+    const given = own(engine, "the pose", Pose, pose);
+    const along = own(engine, "the curve", Curve, curve);
     checkNames("options of a Spline", options, SPLINE_NAMES);
-    const { influence, tolerance, offset = 0, reversed = false, stretch, roll, keepsRoot = false } = options;
+    const { offset = 0, reversed = false, stretch, roll, keepsRoot = false } = options;
     const n = engine.exchange.numbers;
-    putOptions(n, { ...(influence !== undefined && { influence }), ...(tolerance !== undefined && { tolerance }) }, undefined, 1e-5);
+    putOptions(n, options, undefined, 1e-5);
     n.fill(0, OTHER, OTHER + 12);
     n[OTHER] = number("the offset", offset);
     n[OTHER + 1] = reversed ? 1 : 0;
@@ -187,11 +165,7 @@ export class Spline extends Owned<Glue.RawSpline> {
       n[OTHER + 10] = number("the last twist", roll.twist?.[1] ?? 0);
     }
     n[OTHER + 11] = keepsRoot ? 1 : 0;
-    try {
-      raw.solve(given, along);
-    } catch (thrown) {
-      throw engine.error(thrown);
-    }
+    engine.run(() => raw.solve(given, along));
     return new SplineReport(engine.exchange.numbers);
   }
 }

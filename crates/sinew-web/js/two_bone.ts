@@ -4,12 +4,12 @@ import type { Glue } from "./core.glue.js";
 import { type Engine, Owned, engineOf, own } from "./engine.js";
 import { SinewError } from "./error.js";
 import { OTHER, floats, putVector, room, type Vector } from "./exchange.js";
-import { type Goal, OPTION_NAMES, Report, type SolveOptions, checkNames, putGoal, putOptions } from "./goal.js";
-import { type Pose, isPose } from "./pose.js";
+import { type Goal, LIMB_OPTION_NAMES, Report, type LimbSolveOptions, checkNames, putGoal, putOptions } from "./goal.js";
+import { Pose } from "./pose.js";
 import { type JointRef, Skeleton } from "./skeleton.js";
 
-/** Options of a {@link TwoBone}; those of {@link SolveOptions} are the defaults of its solves. */
-export interface TwoBoneOptions extends SolveOptions {
+/** Options of a {@link TwoBone}; those of {@link LimbSolveOptions} are the defaults of its solves. */
+export interface TwoBoneOptions extends LimbSolveOptions {
   /** Axis of the middle joint, in its own frame in the rest pose; by default that of its bend at rest. */
   hinge?: Vector;
   /** Side of the axis that the limb bends to; by default the one that the pose bends to. */
@@ -18,7 +18,7 @@ export interface TwoBoneOptions extends SolveOptions {
   withinLimits?: boolean;
 }
 
-const NAMES = [...OPTION_NAMES, "hinge", "side", "withinLimits"];
+const NAMES = [...LIMB_OPTION_NAMES, "hinge", "side", "withinLimits"];
 /** Share of the limb's length that counts as reached. */
 const SHARE = 1e-4;
 
@@ -35,12 +35,12 @@ export class TwoBone extends Owned<Glue.RawTwoBone> {
   static engine: Engine | undefined;
   /** The limb's skeleton. */
   readonly skeleton: Skeleton;
-  readonly #options: SolveOptions;
+  readonly #options: LimbSolveOptions;
 
   /** The limb from `root` (hip) over `middle` (knee) to `tip` (ankle). Joints between them are held rigid. */
   constructor(skeleton: Skeleton, root: JointRef, middle: JointRef, tip: JointRef, options: TwoBoneOptions = {}) {
     const engine = engineOf(new.target);
-    const raw = own(engine, "the skeleton", "Skeleton", skeleton, (given) => given instanceof Skeleton);
+    const raw = own(engine, "the skeleton", Skeleton, skeleton);
     checkNames("options of a TwoBone", options, NAMES);
     const { hinge, side, withinLimits = false } = options;
     const joints = [root, middle, tip].map((joint) => skeleton.index(joint)) as [number, number, number];
@@ -48,27 +48,19 @@ export class TwoBone extends Owned<Glue.RawTwoBone> {
     n[OTHER] = hinge === undefined ? 0 : 1;
     if (hinge !== undefined) putVector(n, OTHER + 1, "the hinge", hinge);
     n[OTHER + 4] = side === undefined ? 0 : side === "positive" ? 1 : -1;
-    try {
-      super(engine, new engine.glue.RawTwoBone(raw, ...joints, withinLimits));
-    } catch (thrown) {
-      throw engine.error(thrown);
-    }
+    super(engine, engine.run(() => new engine.glue.RawTwoBone(raw, ...joints, withinLimits)));
     this.skeleton = skeleton;
     this.#options = { ...options };
   }
 
   /** Moves the limb so that its tip reaches the goal. After an error the pose is as it was. */
-  solve(pose: Pose, goal: Goal, options?: SolveOptions): Report {
+  solve(pose: Pose, goal: Goal, options?: LimbSolveOptions): Report {
     const { engine, raw } = this;
-    const given = own(engine, "the pose", "Pose", pose, isPose);
+    const given = own(engine, "the pose", Pose, pose);
     const n = engine.exchange.numbers;
     putGoal(n, goal);
-    putOptions(n, this.#options, options, SHARE);
-    try {
-      raw.solve(given);
-    } catch (thrown) {
-      throw engine.error(thrown);
-    }
+    putOptions(n, this.#options, options, SHARE, LIMB_OPTION_NAMES);
+    engine.run(() => raw.solve(given));
     return new Report(engine.exchange.numbers);
   }
 
@@ -77,19 +69,15 @@ export class TwoBone extends Owned<Glue.RawTwoBone> {
    * middle joint (eight numbers) for each, and returns how many positions were reached. `goal` holds what all of them share, such as
    * a pole.
    */
-  solveMany(pose: Pose, positions: Float32Array, out: Float32Array, goal?: Goal, options?: SolveOptions): number {
+  solveMany(pose: Pose, positions: Float32Array, out: Float32Array, goal?: Goal, options?: LimbSolveOptions): number {
     const { engine, raw } = this;
-    const given = own(engine, "the pose", "Pose", pose, isPose);
+    const given = own(engine, "the pose", Pose, pose);
     const numbers = floats("positions", positions, 3);
     room("the array of rotations", out, (8 * numbers.length) / 3);
     const n = engine.exchange.numbers;
     putGoal(n, goal ?? { swivel: 0 });
-    putOptions(n, this.#options, options, SHARE);
-    try {
-      return raw.solveMany(given, numbers, out);
-    } catch (thrown) {
-      throw engine.error(thrown);
-    }
+    putOptions(n, this.#options, options, SHARE, LIMB_OPTION_NAMES);
+    return engine.run(() => raw.solveMany(given, numbers, out));
   }
 
   /**

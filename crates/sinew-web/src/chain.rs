@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sinew::{
     Chain, Goal, Skeleton,
     glam::{Quat, Vec3},
-    solve::{Auto, Ccd, ChainSolver, DampedLeastSquares, Fabrik, FreeChain, PointChainOptions},
+    solve::{Auto, Ccd, ChainSolver, DampedLeastSquares, Fabrik, FreeChain, PointChain, PointChainOptions},
 };
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 
@@ -111,18 +111,18 @@ impl RawChain {
 
 /// A chain of free bones on bare points.
 #[wasm_bindgen]
-pub struct PointChain {
-    chain: sinew::solve::PointChain,
+pub struct RawPointChain {
+    chain: PointChain,
     points: Vec<Vec3>,
 }
 
 #[wasm_bindgen]
-impl PointChain {
+impl RawPointChain {
     /// The chain through points, three numbers each.
     #[wasm_bindgen(constructor)]
     pub fn new(points: &[f32]) -> Result<Self, JsValue> {
         let points: Vec<_> = points.chunks_exact(3).map(Vec3::from_slice).collect();
-        Ok(Self { chain: sinew::solve::PointChain::new(&points).map_err(making)?, points })
+        Ok(Self { chain: PointChain::new(&points).map_err(making)?, points })
     }
 
     /// Moves the points so that the last comes to the goal in the exchange, and leaves the report there. The first stays.

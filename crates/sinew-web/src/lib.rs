@@ -17,7 +17,7 @@ mod two_bone;
 
 pub use along::{RawCurve, RawFollow, RawSpline};
 pub use body::{RawDrag, RawEffectors, RawFullBody};
-pub use chain::{PointChain, RawChain};
+pub use chain::{RawChain, RawPointChain};
 pub use gaze::{RawAim, RawLookAt};
 pub use plane::RawChain2d;
 pub use pose::RawPose;

@@ -19,20 +19,20 @@ use crate::{
 #[wasm_bindgen]
 pub struct RawPose {
     pub(crate) pose: Pose,
-    rotations: Box<[Cell<f32>]>,
-    positions: Box<[Cell<f32>]>,
-    scales: Box<[Cell<f32>]>,
+    rotations: Numbers<4>,
+    positions: Numbers<3>,
+    scales: Numbers<3>,
 }
 
-fn at<const N: usize>(numbers: &[Cell<f32>], joint: usize) -> [f32; N] {
-    let from = numbers.get(joint * N..joint * N + N);
-    core::array::from_fn(|i| from.map_or(0.0, |numbers| numbers[i].get()))
+/// Numbers of each joint.
+type Numbers<const N: usize> = Box<[[Cell<f32>; N]]>;
+
+fn get<const N: usize>(numbers: &[Cell<f32>; N]) -> [f32; N] {
+    numbers.each_ref().map(Cell::get)
 }
 
-fn set<const N: usize>(numbers: &[Cell<f32>], joint: usize, values: [f32; N]) {
-    if let Some(to) = numbers.get(joint * N..joint * N + N) {
-        to.iter().zip(values).for_each(|(to, value)| to.set(value));
-    }
+fn set<const N: usize>(numbers: Option<&[Cell<f32>; N]>, values: [f32; N]) {
+    numbers.into_iter().flatten().zip(values).for_each(|(to, value)| to.set(value));
 }
 
 /// Whether two groups of numbers have the same bits: NaN equals itself, so that it is taken over only once.
@@ -46,12 +46,14 @@ impl RawPose {
     #[wasm_bindgen(constructor)]
     pub fn new(skeleton: &RawSkeleton) -> Self {
         let count = skeleton.skeleton.len();
-        let numbers = |each: usize| vec![Cell::new(0.0); count * each].into_boxed_slice();
+        fn zeros<const N: usize>(count: usize) -> Numbers<N> {
+            (0..count).map(|_| [const { Cell::new(0.0) }; N]).collect()
+        }
         let pose = Self {
             pose: Pose::rest(&skeleton.skeleton),
-            rotations: numbers(4),
-            positions: numbers(3),
-            scales: numbers(3),
+            rotations: zeros(count),
+            positions: zeros(count),
+            scales: zeros(count),
         };
         pose.push_all();
         pose
@@ -85,9 +87,7 @@ impl RawPose {
     #[wasm_bindgen(js_name = copyFrom)]
     pub fn copy_from(&mut self, other: &mut RawPose) -> Result<(), JsValue> {
         other.pull();
-        if self.pose.locals().len() != other.pose.locals().len() {
-            return Err(failure("input", "the other pose has another skeleton"));
-        }
+        self.check(other.pose.skeleton())?;
         self.pose.copy_from(&other.pose);
         self.push_all();
         Ok(())
@@ -127,12 +127,10 @@ impl RawPose {
 impl RawPose {
     /// Takes over what JavaScript has written.
     pub(crate) fn pull(&mut self) {
-        for i in 0..self.pose.locals().len() {
-            let Some(joint) = self.pose.skeleton().joint_at(i) else { continue };
+        let numbers = self.rotations.iter().zip(&self.positions).zip(&self.scales);
+        for (joint, ((rotation, position), scale)) in self.pose.skeleton().joints().zip(numbers) {
             let local = *self.pose.local(joint);
-            let rotation = at::<4>(&self.rotations, i);
-            let position = at::<3>(&self.positions, i);
-            let scale = at::<3>(&self.scales, i);
+            let (rotation, position, scale) = (get(rotation), get(position), get(scale));
             if !same(rotation, local.rotation.to_array())
                 || !same(position, local.translation.to_array())
                 || !same(scale, local.scale.to_array())
@@ -148,9 +146,9 @@ impl RawPose {
     /// Gives a joint's local transform to JavaScript.
     pub(crate) fn push(&self, joint: JointId) {
         let (i, local) = (joint.index(), self.pose.local(joint));
-        set(&self.rotations, i, local.rotation.to_array());
-        set(&self.positions, i, local.translation.to_array());
-        set(&self.scales, i, local.scale.to_array());
+        set(self.rotations.get(i), local.rotation.to_array());
+        set(self.positions.get(i), local.translation.to_array());
+        set(self.scales.get(i), local.scale.to_array());
     }
 
     /// Gives all local transforms to JavaScript.
@@ -163,6 +161,6 @@ impl RawPose {
         if std::sync::Arc::ptr_eq(self.pose.skeleton(), skeleton) {
             return Ok(());
         }
-        Err(failure("input", "the pose belongs to another skeleton than the solver"))
+        Err(failure("input", "the pose belongs to another skeleton"))
     }
 }

@@ -6,7 +6,7 @@ use sinew::{JointId, Skeleton, SkeletonBuilder};
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 
 use crate::{
-    exchange::{OTHER, read_f32, read_transform, write},
+    exchange::{OTHER, read_transform},
     failure::{failure, making},
     joint::read_joint,
 };
@@ -82,23 +82,6 @@ impl RawSkeleton {
     /// Index of the joint with a name, or a path of names.
     pub fn find(&self, path: &str) -> Result<u32, JsValue> {
         self.skeleton.joint_by_path(path).map(|joint| joint.index() as u32).map_err(making)
-    }
-
-    /// Angle or distance by which the rotation in the exchange is outside a joint's limits, in radians.
-    #[wasm_bindgen(js_name = limitExcess)]
-    pub fn limit_excess(&self, joint: u32) -> Result<f32, JsValue> {
-        let [x, y, z, w] = read_f32(OTHER);
-        Ok(self.skeleton.limit_excess(self.id(joint)?, sinew::glam::Quat::from_xyzw(x, y, z, w)))
-    }
-
-    /// Replaces the rotation in the exchange by the nearest within a joint's limits.
-    #[wasm_bindgen(js_name = clampRotation)]
-    pub fn clamp_rotation(&self, joint: u32) -> Result<(), JsValue> {
-        let [x, y, z, w] = read_f32(OTHER);
-        let rotation =
-            self.skeleton.clamp_rotation(self.id(joint)?, sinew::glam::Quat::from_xyzw(x, y, z, w));
-        write(OTHER, &rotation.to_array());
-        Ok(())
     }
 }
 

@@ -13,7 +13,7 @@ use sinew::{
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 
 use crate::{
-    exchange::{self, OTHER, read, read_vector, write, write_report},
+    exchange::{self, OTHER, read, read_vector, write_report},
     failure::{making, solving},
     pose::RawPose,
     skeleton::RawSkeleton,
@@ -93,19 +93,6 @@ impl RawTwoBone {
         }
         Ok(reached)
     }
-}
-
-/// Turns of one limb on bare points: root, middle joint, tip and goal are in the exchange, and a pole as goals have it. Leaves
-/// the turns of root and middle joint in model space, how far the goal is out of reach and whether the branch changed.
-#[wasm_bindgen(js_name = solveLimbPoints)]
-pub fn solve_limb_points() {
-    let [root, middle, tip, to] = [0, 3, 6, 9].map(|i| read_vector(OTHER + i));
-    let given = exchange::read_goal();
-    let bend = LimbBend { swivel: given.swivel, ..LimbBend::FREE };
-    let turns = solve_points(&LimbPoints { root, middle, tip }, to, given.pole, &bend);
-    write(OTHER + 12, &turns.root.to_array());
-    write(OTHER + 16, &turns.middle.to_array());
-    write(OTHER + 20, &[f64::from(turns.out_of_reach), f64::from(u8::from(turns.branch_changed))]);
 }
 
 /// Turns of many limbs on bare points: twelve numbers each in (root, middle, tip, goal), eight out (turns of the root and of the

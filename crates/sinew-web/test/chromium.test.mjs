@@ -13,6 +13,8 @@ const imports = {
   "node:assert/strict": "/test/browser/assert.js",
   "sinew/core": "/dist/core.js",
   "sinew/core/inline": "/dist/core.inline.js",
+  three: "/node_modules/three/build/three.module.js",
+  "three/addons/": "/node_modules/three/examples/jsm/",
 };
 const page = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">
 <script type="importmap">${JSON.stringify({ imports })}</script>

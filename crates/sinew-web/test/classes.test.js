@@ -134,8 +134,19 @@ test("bad input is a sentence, and the pose is as it was", () => {
   fails("type", /not from 3/, () => Skeleton.from(3));
   fails("input", /no joint has this name/, () => Skeleton.from([{ name: "a", parent: "b" }]));
   fails("input", /several joints/, () => Skeleton.from([{ name: "a" }, { name: "a", parent: 0 }], { limits: { a: { fixed: true } } }));
-  fails("type", /have no `hing`/, () => Skeleton.from([{ name: "a", limits: { hing: {} } }]));
+  fails("type", /no `hing` in limits/, () => Skeleton.from([{ name: "a", limits: { hing: {} } }]));
   fails("input", /lower limit must be at most/, () => Skeleton.from([{ name: "a", limits: { hinge: { axis: [1, 0, 0], min: 1, max: 0 } } }]));
+  fails("type", /no `pos` in joints/, () => Skeleton.from([{ name: "a", pos: [0, 0, 0] }]));
+  fails("type", /the hinge must be an object, not null/i, () => Skeleton.from([{ name: "a", limits: { hinge: null } }]));
+  fails("type", /no `twistaxis` in the ball/, () => Skeleton.from([{ name: "a", limits: { ball: { twistaxis: [0, 1, 0] } } }]));
+  fails("type", /must be a number, not NaN/, () => Skeleton.from([{ name: "a", limits: { hinge: { axis: [1, 0, 0], preferred: NaN } } }]));
+  fails("type", /must be a number, not NaN/, () => new LookAt(skeleton, [{ joint: "head" }], { axis: [0, 0, 1], deadZone: NaN }));
+  fails("type", /no `iterations` in options/, () => new TwoBone(skeleton, "arm.l", "elbow.l", "hand.l").solve(pose, { position: [0, 0, 0] }, { iterations: 3 }));
+  fails("type", /no `influence` in options/, () => new PointChain([0, 0, 0, 1, 0, 0]).solve(new Float32Array(6), [0, 1, 0], { influence: 0.5 }));
+  fails("type", /must be a Skeleton, not undefined/, () => new Pose());
+  fails("type", /goals must be an array of numbers, not undefined/, () => arm.solveMany(pose));
+  fails("input", /plain data/, () => pose.applyTo({}));
+  fails("input", /another skeleton/, () => pose.copy(Skeleton.from(BODY).rest()));
   pose.rotations[0] = NaN;
   fails("solve", /not finite/, () => arm.solve(pose, { position: [0, 1, 0] }));
   pose.rotations[0] = before[0];
@@ -155,7 +166,8 @@ test("freed objects and those of another instance say so", async () => {
   fails("instance", /another instance/, () => arm.solve(other.Skeleton.from(BODY).rest(), { position: [0, 0, 0] }));
   fails("instance", /another instance/, () => new other.Chain(skeleton, "arm.l", "hand.l"));
   fails("instance", /load\(\)/, () => Object.getPrototypeOf(Skeleton).from(BODY));
-  assert.ok(new Pose(skeleton) instanceof Pose);
+  assert.ok(new Pose(skeleton) instanceof Pose && skeleton.rest() instanceof Pose && skeleton instanceof Skeleton);
+  assert.ok(!(skeleton instanceof other.Skeleton));
 });
 
 test("arrays follow the memory as it grows", () => {
@@ -168,37 +180,4 @@ test("arrays follow the memory as it grows", () => {
   assert.equal(old.length, 0, "the memory has not grown");
   assert.equal(pose.rotations[0], 0.5);
   kept.forEach((pose) => (pose.free(), pose.skeleton.free()));
-});
-
-test("a scene of three.js gives joints, and takes poses", () => {
-  // As three.js's objects are: structure alone counts.
-  const vector = (x, y, z, w) => ({
-    x, y, z, w,
-    fromArray(from, at = 0) {
-      [this.x, this.y, this.z] = from.slice(at, at + 3);
-      if (w !== undefined) this.w = from[at + 3];
-    },
-  });
-  const node = (name, parent, position, isBone) => {
-    const made = { isObject3D: true, isBone, name, parent, children: [], position: vector(...position), quaternion: vector(0, 0, 0, 1), scale: vector(1, 1, 1) };
-    parent?.children.push(made);
-    return made;
-  };
-  const scene = node("scene", null, [5, 0, 0], false);
-  const armature = node("armature", scene, [0, 1, 0], false);
-  const mesh = node("mesh", armature, [0, 0, 0], false);
-  const root = node("root", armature, [0, 0, 0], true);
-  const middle = node("middle", root, [0, 0.5, 0.01], true);
-  const tip = node("tip", middle, [0, 0.5, -0.01], true);
-  mesh.skeleton = { bones: [tip, root, middle] };
-  const skeleton = Skeleton.from(mesh);
-  assert.deepEqual([...skeleton.names], ["root", "middle", "tip"]);
-  assert.equal(skeleton.space, armature);
-  const pose = skeleton.rest();
-  assert.ok(new TwoBone(skeleton, root, middle, tip).solve(pose, { position: [0.3, 0.6, 0] }).reached);
-  pose.applyTo(mesh);
-  assert.notEqual(root.quaternion.w, 1);
-  close(pose.readFrom(mesh).model(tip).position, [0.3, 0.6, 0], 1e-5);
-  fails("input", /no bones/, () => Skeleton.from(node("empty", null, [0, 0, 0], false)));
-  fails("input", /not made from the node `scene`/, () => skeleton.index(scene));
 });

@@ -524,11 +524,7 @@ impl DrawList {
             self.push(shape(ShapeRole::Handle), [root, end]);
             self.push(shape(ShapeRole::Swivel), [0.5 * (root + end), handle.bend]);
             if let Some(goal) = handle.goal {
-                let state = ShapeState::of_goal(&handle.report);
-                self.push(shape(ShapeRole::Goal).with_state(state), cross(goal, size));
-                if handle.report.position_residual > handle.report.position_tolerance {
-                    self.dashed(shape(ShapeRole::Residual).with_state(state), end, goal, 0.4 * size);
-                }
+                self.solved_goal(&Goal::position(goal), end, &handle.report, size, None);
             }
             if let Some(pole) = handle.pole {
                 self.pole(handle.bend, pole, 0.5 * size, None);

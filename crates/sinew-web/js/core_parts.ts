@@ -2,6 +2,7 @@
 
 import type { Engine } from "./engine.js";
 import { Chain, PointChain } from "./chain.js";
+import { DrawList } from "./draw.js";
 import { Drag, FullBody } from "./full_body.js";
 import { Aim, LookAt } from "./look.js";
 import { Chain2d } from "./plane.js";
@@ -12,6 +13,7 @@ import { TwoBone } from "./two_bone.js";
 import { bind } from "./load.js";
 
 export * from "./chain.js";
+export * from "./draw.js";
 export * from "./error.js";
 export * from "./full_body.js";
 export * from "./look.js";
@@ -32,6 +34,7 @@ export interface Core {
   readonly Chain2d: typeof Chain2d;
   readonly Curve: typeof Curve;
   readonly Drag: typeof Drag;
+  readonly DrawList: typeof DrawList;
   readonly Follow: typeof Follow;
   readonly FullBody: typeof FullBody;
   readonly LookAt: typeof LookAt;
@@ -44,5 +47,5 @@ export interface Core {
 
 /** @internal */
 export function classes(engine: Engine): Core {
-  return bind(engine, { Aim, Chain, Chain2d, Curve, Drag, Follow, FullBody, LookAt, PointChain, Pose, Skeleton, Spline, TwoBone });
+  return bind(engine, { Aim, Chain, Chain2d, Curve, Drag, DrawList, Follow, FullBody, LookAt, PointChain, Pose, Skeleton, Spline, TwoBone });
 }

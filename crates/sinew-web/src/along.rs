@@ -63,7 +63,7 @@ impl RawFollow {
 /// A curve.
 #[wasm_bindgen]
 pub struct RawCurve {
-    curve: Curve,
+    pub(crate) curve: Curve,
 }
 
 fn points(numbers: &[f32]) -> Vec<Vec3> {

@@ -6,6 +6,7 @@
 mod along;
 mod body;
 mod chain;
+mod draw;
 pub mod exchange;
 mod failure;
 mod gaze;
@@ -18,6 +19,7 @@ mod two_bone;
 pub use along::{RawCurve, RawFollow, RawSpline};
 pub use body::{RawDrag, RawEffectors, RawFullBody};
 pub use chain::{RawChain, RawPointChain};
+pub use draw::RawDrawList;
 pub use gaze::{RawAim, RawLookAt};
 pub use plane::RawChain2d;
 pub use pose::RawPose;

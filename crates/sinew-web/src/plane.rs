@@ -131,7 +131,7 @@ impl RawChain2d {
 }
 
 impl RawChain2d {
-    fn chain(&mut self) -> Result<&mut Chain2d, JsValue> {
+    pub(crate) fn chain(&mut self) -> Result<&mut Chain2d, JsValue> {
         self.chain.as_mut().ok_or_else(|| making("the chain has not been built"))
     }
 }

@@ -295,6 +295,22 @@ impl DrawList {
         }
     }
 
+    /// Gives the shapes from an index on this sRGB colour in place of the theme's.
+    ///
+    /// ```
+    /// use sinew::{draw::{DrawList, Theme}, glam::Vec3};
+    /// let mut list = DrawList::new();
+    /// list.goal(Vec3::ZERO, 0.1, None);
+    /// let start = list.shapes().len();
+    /// list.goal(Vec3::X, 0.1, None);
+    /// list.color_from(start, [0x00, 0x72, 0xB2]);
+    /// let color = |n: usize| Theme::Light.color_of(&list.shapes()[n]);
+    /// assert!(color(0) != color(1) && color(1) == [0x00, 0x72, 0xB2]);
+    /// ```
+    pub fn color_from(&mut self, start: usize, color: [u8; 3]) {
+        self.shapes.iter_mut().skip(start).for_each(|shape| shape.own_color = Some(color));
+    }
+
     /// Adds a text at a position in metres. `away` is a direction of any length in which the text hides least, or zero. Does
     /// nothing without a text, or if the position or direction is not finite.
     ///
@@ -529,7 +545,9 @@ impl DrawList {
             if let Some(pole) = handle.pole {
                 self.pole(handle.bend, pole, 0.5 * size, None);
             }
-            self.shapes[start..].iter_mut().for_each(|s| s.own_color = handle.color);
+            if let Some(color) = handle.color {
+                self.color_from(start, color);
+            }
         }
     }
 

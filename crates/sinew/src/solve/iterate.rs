@@ -72,17 +72,12 @@ pub(crate) enum Method {
 
 /// One update of every joint.
 pub(crate) trait Sweep {
-    /// Whether the solver makes none, and approaches preferred values by steps. The others do without that code.
-    const NONE: bool = false;
-
     /// Turns and slides the joints of the chain towards the task, within their limits. `nodes` is a buffer for the sweep.
     fn sweep(&self, links: &mut ChainState, nodes: &mut Vec<Node>, ask: &Ask, trace: &mut Trace);
 }
 
 /// The sweep of a solver that makes none.
 impl Sweep for () {
-    const NONE: bool = true;
-
     fn sweep(&self, _: &mut ChainState, _: &mut Vec<Node>, _: &Ask, _: &mut Trace) {}
 }
 
@@ -174,11 +169,11 @@ struct Settings {
 }
 
 /// State of one solve.
-pub(crate) struct Run<'a, 't, S> {
+pub(crate) struct Run<'a, 't> {
     plan: &'a ChainPlan,
     on: &'a mut ChainScratch,
     settings: Settings,
-    sweep: &'a S,
+    sweep: &'a dyn Sweep,
     trace: Trace<'t>,
     /// Maximum turn of a joint, in radians: that of the settings, or infinite while the solution without a bound is
     /// searched.
@@ -243,10 +238,10 @@ impl ChainPlan {
     }
 
     /// See [`ChainSolver::solve_traced`](super::ChainSolver::solve_traced).
-    pub fn solve<S: Sweep>(
+    pub fn solve(
         &self,
         workspace: &mut Workspace,
-        sweep: &S,
+        sweep: &dyn Sweep,
         stretch: f32,
         request: Request,
     ) -> Result<Report, SolveError> {
@@ -278,12 +273,12 @@ impl ChainPlan {
     }
 }
 
-impl<'a, 't, S: Sweep> Run<'a, 't, S> {
+impl<'a, 't> Run<'a, 't> {
     fn new(
         plan: &'a ChainPlan,
         on: &'a mut ChainScratch,
         settings: Settings,
-        sweep: &'a S,
+        sweep: &'a dyn Sweep,
         trace: Trace<'t>,
     ) -> Self {
         let max_turn = settings.options.max_turn;

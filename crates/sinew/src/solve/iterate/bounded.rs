@@ -1,6 +1,6 @@
 //! Solves within a bound on the turns of joints.
 
-use super::{Asked, ChainScratch, Found, Run, Sweep, pole::Side, search::NEAR};
+use super::{Asked, ChainScratch, Found, Run, pole::Side, search::NEAR};
 use crate::{Outcome, Report, solve::chain_state::Ask};
 use glam::Vec3;
 
@@ -16,7 +16,7 @@ const WORTH: f32 = 0.01;
 /// 0.99 and 0.9999 of it.
 const AT_BOUND: f32 = 0.98;
 
-impl<S: Sweep> Run<'_, '_, S> {
+impl Run<'_, '_> {
     /// Solves within a bound on turns. Where the bound keeps steps from the goal, it searches for the solution without the
     /// bound, and moves the chain towards it as far as the bound allows; see [`Newton::part_way`].
     pub(super) fn bounded(&mut self, asked: Asked, place: Vec3, side: Side) -> Report {

@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use super::{Asked, Method, Run, Sweep};
+use super::{Asked, Method, Run};
 use crate::{
     Outcome, Pole, Report, math,
     solve::{arc::twist_towards, chain_state::IN_ALL},
@@ -23,7 +23,7 @@ impl Side {
     }
 }
 
-impl<S: Sweep> Run<'_, '_, S> {
+impl Run<'_, '_> {
     /// Turns the chain to its side. With a rotation goal, the chain takes the tip along, which then turns back; `status` is
     /// that of the search before, and `initial` the residual of the input pose in metres. Returns the new status.
     pub(super) fn turn_to_side(

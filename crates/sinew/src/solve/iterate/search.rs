@@ -1,6 +1,6 @@
 //! The search for a goal: steps, sweeps, fresh starts, and the rest pose where the goal cannot be met.
 
-use super::{Asked, ChainScratch, Found, Method, Run, Sweep, pole::Side};
+use super::{Asked, ChainScratch, Found, Method, Run, pole::Side};
 use crate::{
     Outcome, Report,
     solve::{
@@ -34,7 +34,7 @@ const GIVEN_UP: f32 = 0.01;
 /// bones with a soft zone of 5 % need six, at the onset of the zone.
 const SMOOTH: f32 = 7.5;
 
-impl<S: Sweep> Run<'_, '_, S> {
+impl Run<'_, '_> {
     /// Searches for the goal from the current pose, within the current bound on turns.
     pub(super) fn search(&mut self, asked: Asked, side: Side) -> Found {
         let mut report = Report::default();
@@ -53,7 +53,7 @@ impl<S: Sweep> Run<'_, '_, S> {
             left = self.on.links.measure(&ask);
             status = self.descend(&ask, seen, left, &mut report);
         }
-        if S::NONE && self.plan.prefers && !self.trace.stopped() {
+        if self.plan.method == Method::Steps && self.plan.prefers && !self.trace.stopped() {
             let ChainScratch { links, newton, best, .. } = &mut *self.on;
             newton.prefer(links, &ask, self.settings.max_iterations, best);
             if ask.met(links.measure(&ask)) {

@@ -19,7 +19,7 @@ const TARGET = "wasm32-unknown-unknown";
  * today. The aim for `core` is 600 and 240.
  */
 const BUILDS = {
-  core: { entry: "core", raw: 915, gzip: 393 },
+  core: { entry: "core", raw: 863, gzip: 371 },
 };
 
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(BUILDS);
@@ -44,6 +44,10 @@ if (!readFileSync(join(root, "Cargo.toml"), "utf8").includes(`\nversion = "${ver
   stop(`package.json has version ${version}, Cargo.toml another`);
 }
 
+// LLVM inlines up to a cost of 225 at this level. At 100 the module is 6 % smaller and no solve is slower; at 40 (8 %) free chains and
+// bodies take 3 % longer.
+const flags = [...remapped, "-Cllvm-args=-inline-threshold=100"];
+
 const bindgen = join(target, "bindgen");
 run(cargo, ["build", "--quiet", "--locked", "--manifest-path", join(here, "bindgen/Cargo.toml"), "--target-dir", bindgen]);
 
@@ -52,9 +56,9 @@ mkdirSync(dist);
 let exceeded = false;
 for (const name of names) {
   const { entry, raw, gzip } = BUILDS[name];
-  const flags = ["--package", "sinew-web", "--lib"];
-  run(cargo, ["build", "--quiet", "--profile", "web", "--target", TARGET, "--target-dir", target, ...flags], {
-    CARGO_ENCODED_RUSTFLAGS: remapped.join("\x1f"),
+  const only = ["--package", "sinew-web", "--lib"];
+  run(cargo, ["build", "--quiet", "--profile", "web", "--target", TARGET, "--target-dir", target, ...only], {
+    CARGO_ENCODED_RUSTFLAGS: flags.join("\x1f"),
   });
   run(join(bindgen, "debug/sinew-bindgen"), [join(target, TARGET, "web/sinew_web.wasm"), entry, dist]);
   const bytes = readFileSync(join(dist, `${entry}.wasm`));

@@ -19,7 +19,7 @@ const TARGET = "wasm32-unknown-unknown";
  * today. The aim for `core` is 600 and 240.
  */
 const BUILDS = {
-  core: { entry: "core", raw: 863, gzip: 371 },
+  core: { entry: "core", raw: 909, gzip: 390 },
 };
 
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(BUILDS);

@@ -4,9 +4,10 @@ import type { Glue } from "./core.glue.js";
 import { type Engine, Owned, describe, engineOf, own } from "./engine.js";
 import { SinewError } from "./error.js";
 import { floats, room, type Vector } from "./exchange.js";
-import { type Goal, OPTION_NAMES, Report, type SolveOptions, checkNames, putGoal, putOptions } from "./goal.js";
+import { type Goal, OPTION_NAMES, Report, type SolveOptions, checkNames, count, putGoal, putOptions } from "./goal.js";
 import { Pose } from "./pose.js";
 import { type JointRef, Skeleton, putEnds } from "./skeleton.js";
+import { MAX_STEPS, type Trace, readTrace } from "./trace.js";
 
 /**
  * A solver of chains: `auto` chooses by the chain's joints and is the one to use; `ccd` (cyclic coordinate descent), `fabrik` and `dls`
@@ -30,6 +31,12 @@ export interface ManyOptions extends SolveOptions {
   from?: "given" | "last";
 }
 
+/** Options of {@link Chain.trace}. */
+export interface TraceOptions extends SolveOptions {
+  /** Count of steps that are kept; 1000 by default. The solve goes on beyond them. */
+  maxSteps?: number;
+}
+
 const NAMES = [...OPTION_NAMES, "solver", "tipOffset"];
 
 /**
@@ -48,6 +55,7 @@ export class Chain extends Owned<Glue.RawChain> {
   readonly skeleton: Skeleton;
   /** Indices of the chain's joints, from the root to the tip. */
   readonly joints: Uint32Array;
+  readonly #method: ChainMethod;
   readonly #options: SolveOptions;
 
   /** The chain from `root` down to `tip`. */
@@ -64,6 +72,7 @@ export class Chain extends Owned<Glue.RawChain> {
     super(engine, made);
     this.skeleton = skeleton;
     this.joints = Uint32Array.from({ length: made.length }, (_, n) => made.joint(n));
+    this.#method = solver;
     this.#options = { ...options };
   }
 
@@ -76,6 +85,22 @@ export class Chain extends Owned<Glue.RawChain> {
     putOptions(n, this.#options, options, 1e-4);
     engine.run(() => raw.solve(given));
     return new Report(engine.exchange.numbers);
+  }
+
+  /**
+   * Solves as {@link Chain.solve} does, and gives the steps: for `ccd` each joint that turns, for `fabrik` each point that moves, for
+   * `dls` each step of all joints, for `auto` those of the methods that it uses. The solver `free` has no trace.
+   */
+  trace(pose: Pose, goal: Goal, options?: TraceOptions): Trace {
+    const { engine, raw } = this;
+    const given = own(engine, "the pose", Pose, pose);
+    if (this.#method === "free") throw new SinewError("input", "the solver free has no trace: take ccd, fabrik, dls or auto");
+    const most = count("maxSteps", options?.maxSteps ?? MAX_STEPS);
+    const n = engine.exchange.numbers;
+    putGoal(n, goal);
+    putOptions(n, this.#options, options, 1e-4, [...OPTION_NAMES, "maxSteps"]);
+    const numbers = engine.run(() => raw.trace(given, most));
+    return readTrace(new Report(engine.exchange.numbers), numbers, this.joints.length + 1);
   }
 
   /**

@@ -3,6 +3,7 @@
 import type { Engine } from "./engine.js";
 import { Chain, PointChain } from "./chain.js";
 import { DrawList } from "./draw.js";
+import { FabrikTree } from "./fabrik_tree.js";
 import { Drag, FullBody } from "./full_body.js";
 import { Aim, LookAt } from "./look.js";
 import { Chain2d } from "./plane.js";
@@ -15,6 +16,7 @@ import { bind } from "./load.js";
 export * from "./chain.js";
 export * from "./draw.js";
 export * from "./error.js";
+export * from "./fabrik_tree.js";
 export * from "./full_body.js";
 export * from "./look.js";
 export * from "./plane.js";
@@ -22,6 +24,7 @@ export * from "./pose.js";
 export * from "./skeleton.js";
 export * from "./spline.js";
 export * from "./two_bone.js";
+export type { JointStep, LeastSquaresStep, PointStep, SubBaseStep, Trace, TraceStep } from "./trace.js";
 export type { Vector, Rotation } from "./exchange.js";
 export type { Dof, JointLimits, RotationOrder } from "./joint.js";
 export type { Goal, Outcome, Report, SolveOptions } from "./goal.js";
@@ -35,6 +38,7 @@ export interface Core {
   readonly Curve: typeof Curve;
   readonly Drag: typeof Drag;
   readonly DrawList: typeof DrawList;
+  readonly FabrikTree: typeof FabrikTree;
   readonly Follow: typeof Follow;
   readonly FullBody: typeof FullBody;
   readonly LookAt: typeof LookAt;
@@ -47,5 +51,5 @@ export interface Core {
 
 /** @internal */
 export function classes(engine: Engine): Core {
-  return bind(engine, { Aim, Chain, Chain2d, Curve, Drag, DrawList, Follow, FullBody, LookAt, PointChain, Pose, Skeleton, Spline, TwoBone });
+  return bind(engine, { Aim, Chain, Chain2d, Curve, Drag, DrawList, FabrikTree, Follow, FullBody, LookAt, PointChain, Pose, Skeleton, Spline, TwoBone });
 }

@@ -53,7 +53,8 @@ function isJoint(given: unknown): given is JointRef {
   return typeof given !== "object" || given === null || "isObject3D" in given;
 }
 
-function list(skeleton: Skeleton, what: string, given: readonly EffectorLike[], names: readonly string[]): Glue.RawEffectors {
+/** Lists effectors for the engine, which have these names; to be freed. @internal */
+export function listEffectors(skeleton: Skeleton, what: string, given: readonly EffectorLike[], names: readonly string[]): Glue.RawEffectors {
   if (!Array.isArray(given)) throw new SinewError("type", `${what} must be a list, not ${describe(given)}`);
   const { engine } = skeleton;
   const effectors = new engine.glue.RawEffectors(skeleton.raw);
@@ -120,7 +121,7 @@ export class FullBody extends Owned<Glue.RawFullBody> {
     const raw = own(engine, "the skeleton", Skeleton, skeleton);
     checkNames("options of a FullBody", options, NAMES);
     const from = skeleton.index(root);
-    const listed = list(skeleton, "effectors", effectors, EFFECTOR_NAMES);
+    const listed = listEffectors(skeleton, "effectors", effectors, EFFECTOR_NAMES);
     try {
       super(engine, engine.run(() => new engine.glue.RawFullBody(raw, from, listed)));
     } finally {
@@ -138,15 +139,8 @@ export class FullBody extends Owned<Glue.RawFullBody> {
   solve(pose: Pose, goals: readonly (Goal | null)[], options?: FullBodyOptions): Report {
     const { engine, raw } = this;
     const given = own(engine, "the pose", Pose, pose);
-    if (!Array.isArray(goals) || goals.length !== this.length) {
-      throw new SinewError("type", `the goals must be a list of ${this.length}, one for each effector, not ${describe(goals)}`);
-    }
-    const n = engine.exchange.numbers;
-    for (let i = 0; i < goals.length; i++) {
-      putGoal(n, goals[i] ?? NONE);
-      raw.goal(i);
-    }
-    putBodyOptions(n, this.#options, options, "pinned");
+    putGoals(engine, raw, goals, this.length);
+    putBodyOptions(engine.exchange.numbers, this.#options, options, "pinned");
     engine.run(() => raw.solve(given));
     return new Report(engine.exchange.numbers);
   }
@@ -164,6 +158,17 @@ export class FullBody extends Owned<Glue.RawFullBody> {
 
 /** A goal that asks for nothing: a position that is not there would be refused. */
 const NONE: Goal = { swivel: 0 };
+
+/** Gives a solver the goals of its effectors. @internal */
+export function putGoals(engine: Engine, raw: { goal(effector: number): void }, goals: readonly (Goal | null)[], length: number): void {
+  if (!Array.isArray(goals) || goals.length !== length) {
+    throw new SinewError("type", `the goals must be a list of ${length}, one for each effector, not ${describe(goals)}`);
+  }
+  for (let i = 0; i < length; i++) {
+    putGoal(engine.exchange.numbers, goals[i] ?? NONE);
+    raw.goal(i);
+  }
+}
 
 /**
  * A drag by hand: one joint follows the cursor, others are pinned, and all joints between give way. No frame jumps.
@@ -186,7 +191,7 @@ export class Drag extends Owned<Glue.RawDrag> {
     const { skeleton } = pose;
     const from = skeleton.index(root);
     if (!Array.isArray(pins)) throw new SinewError("type", `pins must be a list, not ${describe(pins)}`);
-    const listed = list(skeleton, "effectors of a drag", [grabbed, ...pins], [...EFFECTOR_NAMES, "turned"]);
+    const listed = listEffectors(skeleton, "effectors of a drag", [grabbed, ...pins], [...EFFECTOR_NAMES, "turned"]);
     const turned = Uint8Array.from((pins as readonly (Pin | JointRef)[]).map((pin) => (!isJoint(pin) && pin.turned ? 1 : 0)));
     try {
       super(engine, engine.run(() => new engine.glue.RawDrag(raw, from, listed, turned)));

@@ -152,8 +152,8 @@ type AnyOptions = SolveOptions & LimbSolveOptions;
 
 const NONE: AnyOptions = {};
 
-/** A count from 0 on; -1 for the solver's own. */
-function count(what: string, given: number | undefined): number {
+/** A count from 0 on; -1 for the solver's own. @internal */
+export function count(what: string, given: number | undefined): number {
   if (given === undefined) return -1;
   if (!Number.isInteger(given) || given < 0 || given > 1e6) {
     throw new SinewError("type", `${what} must be a whole number from 0 to 1000000, not ${describe(given)}`);

@@ -19,7 +19,7 @@ use crate::{
 #[wasm_bindgen]
 pub struct RawEffectors {
     skeleton: Arc<Skeleton>,
-    effectors: Vec<Effector>,
+    pub(crate) effectors: Vec<Effector>,
 }
 
 #[wasm_bindgen]

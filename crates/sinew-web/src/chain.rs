@@ -5,7 +5,10 @@ use std::sync::Arc;
 use sinew::{
     Chain, Goal, Skeleton,
     glam::{Quat, Vec3},
-    solve::{Auto, Ccd, ChainSolver, DampedLeastSquares, Fabrik, FreeChain, PointChain, PointChainOptions},
+    solve::{
+        Auto, Ccd, ChainSolver, DampedLeastSquares, Fabrik, FreeChain, PointChain, PointChainOptions,
+        TraceStep,
+    },
 };
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 
@@ -14,6 +17,7 @@ use crate::{
     failure::{failure, making, solving},
     pose::RawPose,
     skeleton::RawSkeleton,
+    trace::Recorder,
 };
 
 /// A chain with its solver.
@@ -66,6 +70,24 @@ impl RawChain {
         self.solver.chain().joints().iter().for_each(|&joint| pose.push(joint));
         write_report(&report);
         Ok(())
+    }
+
+    /// [`solve`](Self::solve), with the first `most` steps as numbers; see [`Recorder`].
+    pub fn trace(&self, pose: &mut RawPose, most: u32) -> Result<Vec<f32>, JsValue> {
+        pose.check(&self.skeleton)?;
+        pose.pull();
+        let (goal, (_, options)) = (exchange::read_goal(), exchange::read_options());
+        let chain = self.solver.chain();
+        let mut steps =
+            Recorder::new(&pose.pose, chain.joints(), vec![(chain.tip(), chain.tip_offset())], most);
+        let report = with_workspace(|workspace| {
+            let watch = &mut |step: TraceStep<'_>| steps.record(step);
+            self.solver.solve_traced(workspace, &mut pose.pose, &goal, &options, watch)
+        });
+        let report = report.map_err(solving)?;
+        chain.joints().iter().for_each(|&joint| pose.push(joint));
+        write_report(&report);
+        Ok(steps.finish())
     }
 
     /// Solves for each of many goals, of three numbers (position) or seven (and rotation). Each starts from the given pose, which

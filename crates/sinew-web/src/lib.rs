@@ -14,6 +14,8 @@ mod joint;
 mod plane;
 mod pose;
 mod skeleton;
+mod trace;
+mod tree;
 mod two_bone;
 
 pub use along::{RawCurve, RawFollow, RawSpline};
@@ -24,4 +26,5 @@ pub use gaze::{RawAim, RawLookAt};
 pub use plane::RawChain2d;
 pub use pose::RawPose;
 pub use skeleton::{RawSkeleton, RawSkeletonBuilder};
+pub use tree::RawFabrikTree;
 pub use two_bone::RawTwoBone;

@@ -5,7 +5,7 @@ import { SinewError, load } from "sinew/core";
 
 import { read } from "./read.js";
 
-const { Aim, Chain, Chain2d, Curve, Drag, Follow, FullBody, LookAt, PointChain, Pose, Skeleton, Spline, TwoBone } = await load();
+const { Aim, Chain, Chain2d, Curve, Drag, FabrikTree, Follow, FullBody, LookAt, PointChain, Pose, Skeleton, Spline, TwoBone } = await load();
 
 const BODY = [
   { name: "hips", position: [0, 0.95, 0] },
@@ -76,6 +76,62 @@ test("bodies and drags hold what they are told to", () => {
   ["foot.l", "foot.r"].forEach((foot, i) => close(pose.model(foot).position, feet[i], 2e-3));
 });
 
+test("traces have the steps of chains, and leave the solve as it is", () => {
+  const skeleton = Skeleton.from(BODY);
+  const goal = { position: [0.3, 1.2, 0.35] };
+  for (const [solver, kind] of [["ccd", "joint"], ["fabrik", "point"], ["dls", "step"]]) {
+    const chain = new Chain(skeleton, "arm.l", "hand.l", { solver, iterations: 20, tipOffset: [0.1, 0, 0] });
+    const [pose, other] = [skeleton.rest(), skeleton.rest()];
+    const { report, steps, count } = chain.trace(pose, goal);
+    assert.deepEqual(report, chain.solve(other, goal), solver);
+    assert.deepEqual(pose.rotations, other.rotations);
+    assert.ok(report.reached && steps.length === count && count >= report.iterations, solver);
+    assert.ok(steps.every((step) => step.kind === kind && step.positions.length === 12), solver);
+    // The last step has the pose's positions: of the three joints, and of the end that is at the goal.
+    const last = steps.at(-1).positions;
+    chain.joints.forEach((joint, i) => close(last.subarray(3 * i, 3 * i + 3), pose.model(joint).position, 1e-6));
+    close(last.subarray(9), goal.position, report.positionTolerance);
+    if (solver === "ccd") assert.ok(steps.slice(0, 3).every((step, i) => step.iteration === 0 && step.joint === chain.joints[2 - i]));
+    if (solver === "dls") assert.ok(steps.some((step) => step.taken) && steps.every((step) => step.damping > 0));
+    if (solver === "fabrik") {
+      const [first] = steps;
+      assert.deepEqual([first.pass, first.point, first.iteration], ["backward", 3, 0]);
+      close(first.position, goal.position, 1e-6);
+      const ends = steps.filter((step) => step.pass === "forward" && step.point === 3);
+      close(ends.at(-1).position, last.subarray(9), 1e-6);
+      assert.equal(ends.length, report.iterations);
+    }
+    const short = chain.trace(skeleton.rest(), goal, { maxSteps: 2 });
+    assert.deepEqual([short.steps.length, short.count, short.report], [2, count, report]);
+  }
+});
+
+test("trees meet at sub-bases, and trace what their chains ask for", () => {
+  const skeleton = Skeleton.from(BODY);
+  const tree = new FabrikTree(skeleton, "hips", ["hand.l", { joint: "hand.r", positionWeight: 3 }]);
+  assert.deepEqual([...tree.joints], ["hips", "chest", "arm.l", "elbow.l", "hand.l", "arm.r", "elbow.r", "hand.r"].map((j) => skeleton.index(j)).sort((a, b) => a - b));
+  const goals = [{ position: [0.4, 1.5, 0.3] }, { position: [-0.2, 1.3, 0.45] }];
+  const [pose, other] = [skeleton.rest(), skeleton.rest()];
+  const { report, steps } = tree.trace(pose, goals);
+  assert.deepEqual(report, tree.solve(other, goals));
+  assert.deepEqual(pose.rotations, other.rotations);
+  assert.ok(report.reached && tree.residual(0) < 1e-3 && tree.residual(1) < 1e-3);
+  close(pose.model("hand.l").position, goals[0].position, 1e-3);
+  assert.ok(steps.every((step) => step.positions.length === 3 * 10));
+  // The sub-base moves to the weighted centroid of what its two chains ask for.
+  const asked = steps.filter((step) => step.kind === "sub-base" && step.iteration === 0);
+  const chest = tree.joints.indexOf(skeleton.index("chest"));
+  assert.deepEqual(asked.map((step) => step.point), [chest, chest]);
+  const centroid = steps.find((step) => step.kind === "point" && step.point === chest).position;
+  const weights = asked.map((step) => (skeleton.index("arm.r") === tree.joints[step.from] ? 0.75 : 0.25));
+  close(centroid, [0, 1, 2].map((i) => weights[0] * asked[0].position[i] + weights[1] * asked[1].position[i]), 1e-6);
+  // An effector without a goal rides along.
+  pose.reset();
+  assert.ok(tree.solve(pose, [goals[0], null]).reached);
+  const at = 4 * skeleton.index("elbow.r");
+  assert.deepEqual([...pose.rotations.subarray(at, at + 4)], [0, 0, 0, 1]);
+});
+
 test("joints point at targets", () => {
   const skeleton = Skeleton.from(BODY);
   const pose = skeleton.rest();
@@ -143,6 +199,15 @@ test("bad input is a sentence, and the pose is as it was", () => {
   fails("type", /must be a number, not NaN/, () => new LookAt(skeleton, [{ joint: "head" }], { axis: [0, 0, 1], deadZone: NaN }));
   fails("type", /no `iterations` in options/, () => new TwoBone(skeleton, "arm.l", "elbow.l", "hand.l").solve(pose, { position: [0, 0, 0] }, { iterations: 3 }));
   fails("type", /no `influence` in options/, () => new PointChain([0, 0, 0, 1, 0, 0]).solve(new Float32Array(6), [0, 1, 0], { influence: 0.5 }));
+  const tree = new FabrikTree(skeleton, "hips", ["head", "hand.l"]);
+  fails("solve", /goal 1 has a rotation, which the solver `fabrik tree` does not support/, () => tree.solve(pose, [null, { rotation: [0, 0, 0, 1] }]));
+  fails("type", /a list of 2/, () => tree.trace(pose, []));
+  fails("type", /no `soft` in options/, () => tree.solve(pose, [null, null], { soft: 0.1 }));
+  fails("type", /no `priority` in effectors/, () => new FabrikTree(skeleton, "hips", [{ joint: "head", priority: 1 }]));
+  fails("input", /at least one effector/, () => new FabrikTree(skeleton, "hips", []));
+  fails("input", /no effector 2: the tree has 2/, () => tree.residual(2));
+  fails("type", /maxSteps must be a whole number/, () => arm.trace(pose, { position: [0, 0, 0] }, { maxSteps: -1 }));
+  fails("input", /the solver free has no trace/, () => new Chain(skeleton, "arm.l", "hand.l", { solver: "free" }).trace(pose, { position: [0, 0, 0] }));
   fails("type", /must be a Skeleton, not undefined/, () => new Pose());
   fails("type", /goals must be an array of numbers, not undefined/, () => arm.solveMany(pose));
   fails("input", /plain data/, () => pose.applyTo({}));

@@ -66,6 +66,11 @@ impl Chain {
         Ok(Self { joints, tip_offset: Vec3::ZERO })
     }
 
+    /// The joints of a tree, parents before children, for state that treats each joint by itself.
+    pub(crate) const fn of_tree(joints: Vec<JointId>) -> Self {
+        Self { joints, tip_offset: Vec3::ZERO }
+    }
+
     /// A chain without joints, as memory for [`Chain::copy_from`].
     pub(crate) const fn empty() -> Self {
         Self { joints: Vec::new(), tip_offset: Vec3::ZERO }

@@ -119,6 +119,16 @@ pub enum SolveError {
         /// Number of effectors.
         wanted: usize,
     },
+    /// A goal has a part that the solver does not support.
+    #[error("goal {goal} has {part}, which the solver `{solver}` does not support")]
+    UnsupportedGoal {
+        /// Index of the goal.
+        goal: usize,
+        /// The part.
+        part: &'static str,
+        /// Name of the solver.
+        solver: &'static str,
+    },
     /// A goal has a pole or swivel angle, but its limb has no middle joint.
     #[error("goal {goal} has a pole or swivel, but its limb has no middle joint that could turn")]
     Pole {

@@ -9,8 +9,8 @@ use sinew::{
     Chain, Goal, JointTransform, Pole, Pose, Skeleton, Workspace,
     glam::{Quat, Vec3},
     solve::{
-        Aim, AimUp, Ccd, Drag, Effector, Fabrik, FreeChain, FullBody, FullBodyOptions, LimbOptions, LookAt,
-        LookJoint, Options, Pin, PointChain, TwoBone,
+        Aim, AimUp, Ccd, Drag, Effector, Fabrik, FabrikTree, FreeChain, FullBody, FullBodyOptions,
+        IterativeOptions, LimbOptions, LookAt, LookJoint, Options, Pin, PointChain, TwoBone,
     },
 };
 
@@ -35,6 +35,7 @@ fn solving_allocates_nothing() {
         Effector::new(ids[3]).with_relative_to(ids[1]),
     ];
     let full_body = FullBody::new(&skeleton, ids[0], &tips).unwrap();
+    let tree = FabrikTree::new(&skeleton, ids[0], &tips[..1]).unwrap();
     let (mut workspace, mut options) = (Workspace::new(), FullBodyOptions::new());
     let mut drag = Drag::new(&Pose::rest(&skeleton), ids[0], tips[0], &[Pin::place(ids[2])]).unwrap();
     let line = [ids[0], ids[1]].map(|joint| LookJoint::new(joint).with_share(0.5).with_cone(1.0));
@@ -50,6 +51,7 @@ fn solving_allocates_nothing() {
     };
     let mut pose = Pose::rest(&skeleton);
     full_body.reserve(&mut workspace);
+    tree.reserve(&mut workspace);
 
     let counted = allocation_counter::measure(|| {
         for i in 0..100 {
@@ -77,6 +79,10 @@ fn solving_allocates_nothing() {
                     &options,
                 )
                 .unwrap();
+            let position =
+                Goal::position(goal.position.unwrap_or_default()).with_position_influence(0.01 * f);
+            let bound = IterativeOptions::new().with_max_turn(bounds.max_turn);
+            tree.solve(&mut workspace, &mut pose, &[position], &bound).unwrap();
             let to = Goal::position(Vec3::new(0.2, 0.1, 0.01 * f));
             drag.to(&mut workspace, &mut pose, &to, &Drag::OPTIONS).unwrap();
             look.solve(&mut state, &mut pose, Vec3::new(f.cos(), 1.0, 3.0), &Options::new()).unwrap();

@@ -8,9 +8,9 @@ use sinew::{
     joint::{Dof, Joint},
     math,
     solve::{
-        Aim, Auto, Ccd, ChainSolver, DampedLeastSquares, Effector, Fabrik, Follow, FollowOptions, FreeChain,
-        FullBody, FullBodyOptions, IterativeOptions, LimbOptions, LookAt, LookJoint, Options, Spline,
-        SplineOptions, TwoBone,
+        Aim, Auto, Ccd, ChainSolver, DampedLeastSquares, Effector, Fabrik, FabrikTree, Follow, FollowOptions,
+        FreeChain, FullBody, FullBodyOptions, IterativeOptions, LimbOptions, LookAt, LookJoint, Options,
+        Spline, SplineOptions, TwoBone,
         spline::{Curve, CurveKind, CurveUp},
     },
 };
@@ -84,6 +84,11 @@ fn at_influence_0_reports_have_the_residuals_of_the_pose_as_it_is() {
             if influence > 0.0 {
                 continue;
             }
+            let tree = FabrikTree::new(skeleton, root, &[Effector::new(tip)]).unwrap();
+            let mut position = goal;
+            position.rotation = None;
+            let solve = |pose: &mut Pose| tree.solve(workspace, pose, &[position], &options).unwrap();
+            stays(&format!("fabrik tree, {limits}"), pose, solve, [off, 0.0]);
             let body = FullBody::new(skeleton, root, &[Effector::new(tip)]).unwrap();
             let options = FullBodyOptions::new().with_iterative(options);
             let solve = |pose: &mut Pose| body.solve(workspace, pose, &[goal], &options).unwrap();

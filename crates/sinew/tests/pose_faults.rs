@@ -14,8 +14,8 @@ use sinew::{
     glam::{Quat, Vec3},
     math,
     solve::{
-        Aim, Auto, Ccd, Drag, Effector, Fabrik, Follow, FreeChain, FullBody, FullBodyOptions, LimbOptions,
-        LookAt, LookJoint, Options, Spline, TwoBone,
+        Aim, Auto, Ccd, Drag, Effector, Fabrik, FabrikTree, Follow, FreeChain, FullBody, FullBodyOptions,
+        IterativeOptions, LimbOptions, LookAt, LookJoint, Options, Spline, TwoBone,
         spline::{Curve, CurveKind, CurveUp},
     },
 };
@@ -54,6 +54,7 @@ fn solvers(skeleton: &Arc<Skeleton>, ids: &[JointId]) -> Vec<(&'static str, Solv
     let mut follow = held(Follow::new(skeleton, root, tip).unwrap());
     let mut spline = held(Spline::new(skeleton, root, tip).unwrap());
     let full_body = FullBody::new(skeleton, root, &[Effector::new(tip)]).unwrap();
+    let tree = FabrikTree::new(skeleton, root, &[Effector::new(tip)]).unwrap();
     let (mut workspace, options) = (Workspace::new(), FullBodyOptions::new());
     let mut drag = Drag::new(&Pose::rest(skeleton), root, Effector::new(tip), &[]).unwrap();
     let line = [
@@ -94,6 +95,14 @@ fn solvers(skeleton: &Arc<Skeleton>, ids: &[JointId]) -> Vec<(&'static str, Solv
                 let curve =
                     Curve::new(CurveKind::CatmullRom, &points, false, CurveUp::Direction(Vec3::Z)).unwrap();
                 spline.solve(p, &curve).map(|r| r.report.position_residual).map_err(|e| text(&e))
+            }),
+        ),
+        (
+            "fabrik tree",
+            Box::new(move |p, g| {
+                tree.solve(&mut Workspace::new(), p, &[Goal::position(g)], &IterativeOptions::new())
+                    .map(|r| r.position_residual)
+                    .map_err(|e| text(&e))
             }),
         ),
         (

@@ -13,9 +13,9 @@ use sinew::{
     joint::{Attribute, Capability, Dof, Joint, Spring, UnsupportedAttribute},
     mechanism::{self, JointSpaceOptions, JointSpaceSolver, LinkGoal, LinkTarget, SkeletonMechanism},
     solve::{
-        self, Aim, Auto, Ccd, ChainSolver, DampedLeastSquares, Effector, Fabrik, Follow, FollowOptions,
-        FreeChain, FullBody, FullBodyOptions, IterativeOptions, LookAt, LookJoint, Options, Spline,
-        SplineOptions, TwoBone,
+        self, Aim, Auto, Ccd, ChainSolver, DampedLeastSquares, Effector, Fabrik, FabrikTree, Follow,
+        FollowOptions, FreeChain, FullBody, FullBodyOptions, IterativeOptions, LookAt, LookJoint, Options,
+        Spline, SplineOptions, TwoBone,
         spline::{Curve, CurveKind, CurveUp},
     },
 };
@@ -156,6 +156,11 @@ fn solve(solver: &str, pose: &mut Pose, ids: &[JointId], place: Vec3) -> Answer 
         "full body" => {
             let body = FullBody::new(&s, root, &[Effector::new(tip)])?;
             body.solve(w, pose, &[goal], &FullBodyOptions::new())?;
+            Ok(())
+        }
+        "fabrik tree" => {
+            let tip = Effector::new(tip).with_offset(Vec3::Y * 0.2);
+            FabrikTree::new(&s, root, &[tip])?.solve(w, pose, &[goal], &IterativeOptions::new())?;
             Ok(())
         }
         "joint space" => {

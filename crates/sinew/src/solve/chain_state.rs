@@ -176,14 +176,22 @@ impl ChainState {
     /// Loads a chain that is known to be finite. Positions of a sheared chain are exact, but steps lead only
     /// approximately in the right direction.
     pub fn take(&mut self, chain: &Chain, pose: &Pose) {
+        self.take_tree(chain, pose, |i| i.checked_sub(1));
+    }
+
+    /// [`take`](Self::take) for the joints of a tree, parents before children. `parent` gives the index of a joint's parent,
+    /// none for the root. What looks along the chain, as [`end`](Self::end) does, has no meaning then.
+    pub fn take_tree(&mut self, tree: &Chain, pose: &Pose, parent: impl Fn(usize) -> Option<usize>) {
         let skeleton = pose.skeleton();
-        self.chain.copy_from(chain);
-        self.above = pose.parent_model(chain.root());
-        let mut unit = math::uniform_scale(&self.above.matrix3).abs();
-        self.outside = false;
+        self.chain.copy_from(tree);
+        self.above = pose.parent_model(tree.root());
+        let unit = math::uniform_scale(&self.above.matrix3).abs();
+        (self.outside, self.rounding) = (false, 0.0);
         self.links.clear();
-        for &joint in chain.joints() {
+        for (i, &joint) in tree.joints().iter().enumerate() {
             let local = pose.local(joint);
+            let above = parent(i).map(|p| &self.links[p]);
+            let unit = above.map_or(unit, |p| p.unit * p.scale.x.abs());
             let input = (local.rotation, local.translation);
             let held = skeleton.limits(joint).held(local);
             let limits = held.as_ref().unwrap_or(skeleton.limits(joint));
@@ -210,9 +218,8 @@ impl ChainState {
                 base: local.translation,
                 within,
             });
-            unit *= local.scale.x.abs();
+            self.rounding = self.rounding.max(UNCERTAIN * pose.extent(joint));
         }
-        self.rounding = UNCERTAIN * pose.extent(chain.tip());
     }
 
     /// Restores the input.

@@ -1,6 +1,10 @@
 //! Forward and backward reaching.
 
 mod sweep;
+mod tree;
+
+pub use tree::FabrikTree;
+pub(super) use tree::TREE_CAPABILITY;
 
 use super::{
     ChainSolver, ChainSolverError,
@@ -11,7 +15,7 @@ use crate::{
     Chain, Report, Skeleton, SolveError, Workspace,
     joint::{Attribute, Attributes, Capability},
 };
-use sweep::Reaching;
+use sweep::{Reaching, Shape};
 
 /// Forward and backward reaching (FABRIK; Aristidou & Lasenby 2011) in its textbook form, on a chain of joints with limits
 /// of turning.
@@ -79,6 +83,7 @@ use sweep::Reaching;
 #[derive(Clone, Debug)]
 pub struct Fabrik {
     plan: ChainPlan,
+    shape: Shape,
     /// Factor by which bones may become longer where the goal is out of reach or in the soft zone, 1 (none) or more. No
     /// chain becomes longer than 1e15 m.
     pub stretch: f32,
@@ -96,7 +101,12 @@ impl Fabrik {
     /// The solver for a chain. An offset at the chain's tip makes the tip turn too.
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
         let plan = ChainPlan::new(skeleton, chain, CAPABILITY, Method::SweepsFromStraight)?;
-        Ok(Self { plan, stretch: 1.0, closes_circle: false })
+        Ok(Self {
+            shape: Shape::chain(plan.chain().joints().len()),
+            plan,
+            stretch: 1.0,
+            closes_circle: false,
+        })
     }
 }
 
@@ -106,7 +116,7 @@ impl ChainSolver for Fabrik {
     }
 
     fn run(&self, workspace: &mut Workspace, request: Request) -> Result<Report, SolveError> {
-        let reaching = Reaching { closes_circle: self.closes_circle };
+        let reaching = Reaching { shape: &self.shape, closes_circle: self.closes_circle };
         self.plan.solve(workspace, &reaching, self.stretch, request)
     }
 

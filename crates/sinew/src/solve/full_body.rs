@@ -8,7 +8,7 @@ mod column;
 mod cost;
 mod couple;
 mod figure_state;
-mod goal;
+pub(super) mod goal;
 mod limb;
 mod run;
 mod soft_zone;
@@ -219,15 +219,7 @@ impl FullBody {
     pub fn new(skeleton: &Skeleton, root: JointId, effectors: &[Effector]) -> Result<Self, FullBodyError> {
         goal::check_effectors(skeleton, root, effectors)?;
         let named = |t: &Effector| [Some(t.joint), t.relative_to].into_iter().flatten();
-        let mut on = alloc::vec![false; skeleton.len()];
-        for joint in effectors.iter().flat_map(named).filter(|&j| skeleton.is_below(j, root)) {
-            for j in core::iter::once(joint).chain(skeleton.ancestors(joint)) {
-                on[j.index()] = true;
-                if j == root {
-                    break;
-                }
-            }
-        }
+        let on = goal::paths(skeleton, root, effectors.iter().flat_map(named));
         let figure = FigureState::new(skeleton, root, |j| on[j.index()]);
         CAPABILITY.check(skeleton, figure.nodes.iter().map(|n| n.joint))?;
         let mut inner = alloc::vec![false; figure.nodes.len()];
@@ -272,30 +264,12 @@ impl FullBody {
         goals: &'a [Goal],
         report: &Report,
     ) -> impl Iterator<Item = Report> + use<'a> {
-        let report = *report;
-        self.effectors.iter().zip(goals).map(move |(e, goal)| {
-            let goal = e.part(goal, f32::MIN_POSITIVE);
-            let position = goal.position.map_or(0.0, |p| {
-                let p = e.relative_to.map_or(p, |j| pose.model(j).transform_point3(p));
-                distance(pose.model(e.joint).transform_point3(e.offset), p)
-            });
-            let rotation = goal.rotation.map_or(0.0, |q| {
-                let q = math::normalize(q);
-                let q = e.relative_to.map_or(q, |j| math::mul(pose.model_rotation(j), q));
-                math::angle_between(pose.model_rotation(e.joint), q)
-            });
-            Report { position_residual: position, rotation_residual: rotation, ..report }
-        })
+        goal::effector_reports(&self.effectors, pose, goals, *report)
     }
 
     /// `report` with the largest residuals of these goals.
     pub(crate) fn with_residuals(&self, pose: &Pose, goals: &[Goal], report: Report) -> Report {
-        let none = Report { position_residual: 0.0, rotation_residual: 0.0, ..report };
-        self.effector_reports(pose, goals, &report).fold(none, |worst, effector| Report {
-            position_residual: worst.position_residual.max(effector.position_residual),
-            rotation_residual: worst.rotation_residual.max(effector.rotation_residual),
-            ..report
-        })
+        goal::with_residuals(&self.effectors, pose, goals, report)
     }
 
     /// Size of the figure in a pose, in metres: the longest path along the bones from the root to an effector.
@@ -386,7 +360,7 @@ impl FullBody {
         let (mut level, mut partly) = (0.0, false);
         while level < 1.0 {
             let below = level;
-            level = next_influence(goals, below);
+            level = goal::next_influence(goals, below);
             run.figure.load(pose, &self.inner)?;
             self.load_goals(run, pose, goals, level, options)?;
             if influence == 0.0 {
@@ -591,12 +565,6 @@ impl FullBody {
         tasks::weigh(&mut run.tasks, weight);
         Ok(())
     }
-}
-
-/// The smallest influence of a goal above `above`, or 1.
-fn next_influence(goals: &[Goal], above: f32) -> f32 {
-    let all = goals.iter().flat_map(|goal| [goal.position_influence, goal.rotation_influence]);
-    all.filter(|&i| i > above && i >= f32::MIN_POSITIVE).fold(1.0, f32::min)
 }
 
 impl Run {

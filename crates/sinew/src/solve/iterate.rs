@@ -151,7 +151,8 @@ impl ChainScratch {
             return;
         }
         links.reserve(&plan.chain);
-        nodes.resize(joints, Node::default());
+        // The end counts as one more.
+        nodes.resize(joints + 1, Node::default());
         for kept in [best, chosen, first, other, start, near, slack, unturned] {
             kept.clear();
             kept.reserve(joints);

@@ -8,6 +8,7 @@
 //! - [`Follow`]: a chain whose segments are pulled along by their neighbours, from the tip or from the root;
 //! - [`Ccd`]: cyclic coordinate descent on a chain of joints with limits;
 //! - [`Fabrik`]: forward and backward reaching on a chain of joints with limits;
+//! - [`FabrikTree`]: the same for several goals, on chains that meet at sub-bases;
 //! - [`DampedLeastSquares`]: steps of damped least squares on a chain of joints with limits;
 //! - [`Spline`]: a chain laid along a curve;
 //! - [`FullBody`]: a whole skeleton with many goals; [`Drag`]: any joint of it dragged while others are pinned;
@@ -52,7 +53,7 @@ pub use auto::{Auto, AutoMethod};
 pub use ccd::Ccd;
 pub use chain_solver::ChainSolver;
 pub use drag::{Drag, Pin};
-pub use fabrik::Fabrik;
+pub use fabrik::{Fabrik, FabrikTree};
 pub use follow::{Follow, FollowOptions, Lead};
 pub use free::{FreeChain, PointChain, PointChainOptions};
 pub use full_body::{Balance, Effector, FullBody, FullBodyError, FullBodyOptions, RootMode};
@@ -67,7 +68,7 @@ pub use two_bone::{BendSide, TwoBone, TwoBoneError};
 use crate::joint::Capability;
 
 /// What each solver of pose space honours of joints: the columns of the table in [`joint`](crate::joint#support-by-solver).
-pub const fn capabilities() -> [Capability; 11] {
+pub const fn capabilities() -> [Capability; 12] {
     [
         two_bone::CAPABILITY,
         aim::CAPABILITY,
@@ -77,6 +78,7 @@ pub const fn capabilities() -> [Capability; 11] {
         spline::CAPABILITY,
         ccd::CAPABILITY,
         fabrik::CAPABILITY,
+        fabrik::TREE_CAPABILITY,
         least_squares::CAPABILITY,
         auto::CAPABILITY,
         full_body::CAPABILITY,

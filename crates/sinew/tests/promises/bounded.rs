@@ -8,7 +8,9 @@ use sinew::{
     glam::{Quat, Vec3},
     joint::{Dof, Joint},
     math,
-    solve::{Auto, Ccd, DampedLeastSquares, Effector, Fabrik, FreeChain, FullBody, IterativeOptions},
+    solve::{
+        Auto, Ccd, DampedLeastSquares, Effector, Fabrik, FabrikTree, FreeChain, FullBody, IterativeOptions,
+    },
 };
 
 use crate::{checks, config, judge, limited, rig};
@@ -17,7 +19,7 @@ use crate::{checks, config, judge, limited, rig};
 type Solve = Box<dyn FnMut(&mut Pose, &Goal, f32) -> Report>;
 
 /// Every solver with a largest turn that takes the chain.
-fn solvers(skeleton: &Skeleton, chain: &Chain) -> Vec<(String, Solve)> {
+fn solvers(skeleton: &Skeleton, chain: &Chain, goal: &Goal) -> Vec<(String, Solve)> {
     let mut all: Vec<(String, Solve)> = Vec::new();
     // (A tip that is not free is refused where a rotation is asked of it.)
     let free = chain.joints().iter().all(|&j| *skeleton.joint(j) == Joint::FREE);
@@ -48,6 +50,15 @@ fn solvers(skeleton: &Skeleton, chain: &Chain) -> Vec<(String, Solve)> {
         });
         all.push(("full body".into(), solve));
     }
+    if let Ok(tree) = FabrikTree::new(skeleton, chain.root(), &[tip])
+        && goal.rotation.is_none()
+    {
+        let solve: Solve = Box::new(move |pose, goal, bound| {
+            let options = IterativeOptions::new().with_max_turn(bound);
+            tree.solve(&mut Workspace::new(), pose, &[*goal], &options).unwrap()
+        });
+        all.push(("fabrik tree".into(), solve));
+    }
     all
 }
 
@@ -76,7 +87,7 @@ fn one_frame(rig: &limited::Limited, goal: &Goal, bound: f32) {
         judge::position(&rig.pose, rig.root),
     ));
     let rounding = 4.0 * rig.rounding + 4e-6 * (rig.length + far);
-    for (name, mut solve) in solvers(rig.pose.skeleton(), &rig.chain()) {
+    for (name, mut solve) in solvers(rig.pose.skeleton(), &rig.chain(), goal) {
         let mut pose = rig.pose.clone();
         let report = solve(&mut pose, goal, bound);
         rig.holds(&pose);
@@ -227,13 +238,13 @@ fn frames_with_a_bound_arrive() {
                 judge::length(judge::sub(judge::position(pose, ids[bones]), judge::v(goal.position.unwrap())))
             };
             let chain = Chain::new(&skeleton, ids[0], ids[bones]).unwrap();
-            for (name, mut solve) in solvers(&skeleton, &chain) {
+            for (name, mut solve) in solvers(&skeleton, &chain, &Goal::position(Vec3::ZERO)) {
                 let mut answer = start.clone();
                 if solve(&mut answer, &goal, f32::INFINITY).outcome != Outcome::Converged {
                     continue;
                 }
                 // What is taught keeps its promises in each frame, and may come to rest on the way.
-                let taught = ["ccd", "fabrik", "dls"].contains(&name.as_str());
+                let taught = ["ccd", "fabrik", "fabrik tree", "dls"].contains(&name.as_str());
                 let frames = 2 * (turned(&start, &answer) / f64::from(bound)).ceil().max(1.0) as usize;
                 let mut pose = start.clone();
                 let met = (0..frames).any(|frame| {

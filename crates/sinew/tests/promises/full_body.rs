@@ -178,6 +178,15 @@ fn build(plan: &Plan) -> Bush {
 }
 
 impl Bush {
+    /// The bush with positions in model space alone as goals, of one priority, on a root that stays.
+    pub fn plain(mut self) -> Self {
+        for (tip, goal) in self.tips.iter_mut().zip(&mut self.goals) {
+            (tip.priority, tip.relative_to, goal.rotation) = (0, None, None);
+        }
+        (self.root_mode, self.posture, self.soft, self.support) = (RootMode::Pinned, 0.0, 0.0, None);
+        self
+    }
+
     fn measure(&mut self) {
         let skeleton = self.pose.skeleton();
         let place = |j| judge::position(&self.pose, j);
@@ -245,7 +254,7 @@ impl Bush {
     }
 
     /// Residual of each goal on a pose, in metres and radians; 0 for an absent part.
-    fn missing(&self, pose: &Pose) -> Vec<(f64, f64)> {
+    pub fn missing(&self, pose: &Pose) -> Vec<(f64, f64)> {
         let one = |(tip, goal): (&Effector, &Goal)| {
             let frame = judge::frame(pose, tip.joint);
             let other = tip.relative_to.map(|j| judge::frame(pose, j));
@@ -265,7 +274,7 @@ impl Bush {
     }
 
     /// The weighted squares that goals of a priority miss, in figure sizes.
-    fn objective(&self, pose: &Pose, priority: u8) -> f64 {
+    pub fn objective(&self, pose: &Pose, priority: u8) -> f64 {
         let all = self.missing(pose).into_iter().zip(self.tips.iter().zip(&self.goals));
         all.filter(|(_, (tip, _))| tip.priority == priority)
             .map(|((place, turn), (tip, _))| {
@@ -327,9 +336,9 @@ impl Bush {
     }
 
     /// The pose with the tree's joints put within their limits.
-    fn clamped(&self, full_body: &FullBody) -> Pose {
+    pub fn clamped(&self, joints: &[JointId]) -> Pose {
         let mut pose = self.pose.clone();
-        for j in self.joints(full_body) {
+        for &j in joints {
             let limits = self.pose.skeleton().limits(j);
             pose.set_rotation(j, limits.clamp(self.pose.local(j).rotation));
             let at = self.pose.local(j).translation;
@@ -380,7 +389,7 @@ fn one_solve(bush: &Bush, hurry: u32) {
     let stayed = report.outcome == Outcome::Converged && report.iterations == 0;
     if bush.support.is_none() && !stayed && !matches!(bush.root_mode, RootMode::At(_)) {
         let left = bush.objective(&pose, first);
-        for start in [&bush.pose, &bush.clamped(&full_body)] {
+        for start in [&bush.pose, &bush.clamped(&bush.joints(&full_body))] {
             let before = bush.objective(start, first);
             // Where several priorities share joints, what goes first is met to its tolerance.
             let slack = if all { 1e-6 } else { 1e-4 };

@@ -11,6 +11,7 @@ mod checks;
 mod common;
 mod corners;
 mod drag;
+mod fabrik_tree;
 mod free_chain;
 mod full_body;
 #[path = "../held/mod.rs"]

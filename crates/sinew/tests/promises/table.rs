@@ -9,8 +9,8 @@ use sinew::{
     joint::{Dof, Joint},
     math,
     solve::{
-        Auto, Ccd, DampedLeastSquares, Effector, Fabrik, FreeChain, FullBody, IterativeOptions, LimbOptions,
-        TwoBone,
+        Auto, Ccd, DampedLeastSquares, Effector, Fabrik, FabrikTree, FreeChain, FullBody, IterativeOptions,
+        LimbOptions, TwoBone,
     },
 };
 
@@ -65,6 +65,15 @@ fn solver(name: &str, skeleton: &Skeleton, ids: &[JointId], soft: f32, max_turn:
             let options = IterativeOptions::new().with_soft(soft).with_max_turn(max_turn);
             Box::new(move |pose, goal| {
                 full_body.solve(&mut workspace, pose, &[Goal::position(goal)], &options).unwrap();
+            })
+        }
+        "`FabrikTree`" => {
+            let tree = FabrikTree::new(skeleton, root, &[Effector::new(tip)]).unwrap();
+            let mut workspace = Workspace::new();
+            // (It has no soft zone.)
+            let options = IterativeOptions::new().with_max_turn(max_turn);
+            Box::new(move |pose, goal| {
+                tree.solve(&mut workspace, pose, &[Goal::position(goal)], &options).unwrap();
             })
         }
         _ => panic!("the suite does not run {name}"),
@@ -166,7 +175,7 @@ fn the_tenth_promise_holds_where_the_table_says_so() {
 /// The textbook methods do not keep promise 10 without a bound on turns: their joints turn too far.
 #[test]
 fn without_a_bound_the_taught_methods_leap() {
-    for name in ["`Ccd`", "`Fabrik`"] {
+    for name in ["`Ccd`", "`Fabrik`", "`FabrikTree`"] {
         let shares: Vec<f64> = chains(name).iter().map(|s| too_far(name, s, 0.05, f32::INFINITY)).collect();
         assert!(shares.iter().any(|s| *s > 0.01), "{name}: {shares:?}");
     }

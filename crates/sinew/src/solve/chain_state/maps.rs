@@ -17,27 +17,41 @@ pub(crate) struct Node {
     pub place: Vec3,
     /// Orientation after the joint's own rotation.
     pub turned: Quat,
-    /// Vector to the next joint (of the tip: to the end), in the joint's own frame after its rotation.
+    /// Vector from the parent joint, in the parent's own frame after its rotation.
     pub bone: Vec3,
     /// Rotation part of the joint's scale: see [`signs`].
     pub sign: Quat,
+    /// Signed size of the units of the joint's own frame.
+    pub unit: f32,
+    /// Weight of its position in a pass of FABRIK; 0 where no goal asks for one.
+    pub weight: f32,
 }
 
-/// Computes the state of every joint. Returns the position of the end.
-pub(crate) fn walk(links: &ChainState, nodes: &mut [Node]) -> Vec3 {
-    let (mut at, mut frame, mut unit) = (Vec3::ZERO, Quat::IDENTITY, links.unit());
-    let count = links.links.len();
-    for (n, (link, node)) in links.links.iter().zip(&mut *nodes).enumerate() {
-        at += math::rotate(frame, link.offset) * unit;
-        node.place = at;
+impl Node {
+    /// Frame below the joint.
+    pub fn frame(&self) -> Quat {
+        math::mul(self.turned, self.sign)
+    }
+
+    /// Vector to a point at `offset` in the joint's own units, as [`Node::bone`].
+    pub fn bone_to(&self, offset: Vec3) -> Vec3 {
+        math::rotate(self.sign, offset) * self.unit
+    }
+}
+
+/// Computes the state of every joint from those above it. `parent` gives the index of a joint's parent, none for the root.
+pub(crate) fn walk(links: &ChainState, nodes: &mut [Node], parent: impl Fn(usize) -> Option<usize>) {
+    for (n, link) in links.links.iter().enumerate() {
+        let above = parent(n).map(|p| nodes[p]);
+        let (at, frame, unit) =
+            above.map_or((Vec3::ZERO, Quat::IDENTITY, links.unit()), |p| (p.place, p.frame(), p.unit));
+        let node = &mut nodes[n];
+        node.bone = above.map_or(Vec3::ZERO, |p| p.bone_to(link.offset));
+        node.place = at + math::rotate(frame, link.offset) * unit;
         node.turned = math::normalize(math::mul(frame, link.rotation));
         node.sign = signs(link.scale);
-        unit = link.unit_below(unit);
-        let next = if n + 1 < count { links.links[n + 1].offset } else { links.chain().tip_offset() };
-        node.bone = math::rotate(node.sign, next) * unit;
-        frame = math::mul(node.turned, node.sign);
+        node.unit = link.unit_below(unit);
     }
-    nodes.last().map_or(at, |tip| at + math::rotate(tip.turned, tip.bone))
 }
 
 /// Number of bones of a chain.
@@ -76,7 +90,9 @@ impl Maps {
             return false;
         }
         self.reserve(links.chain());
-        let end = walk(links, &mut self.nodes);
+        walk(links, &mut self.nodes, |n| n.checked_sub(1));
+        let end = |tip: &Node| tip.place + math::rotate(tip.turned, tip.bone_to(links.chain().tip_offset()));
+        let end = self.nodes.last().map_or(Vec3::ZERO, end);
         let (goal, _) = links.inside(ask.place, None);
         let Self { nodes, bones } = self;
         if !bones.load(|i| nodes.get(i).map_or(end, |n| n.place).extend(0.0)) {

@@ -1,15 +1,16 @@
 //! Effectors, options and errors of the full-body solver.
 
-use alloc::string::String;
+use alloc::{string::String, vec::Vec};
 
 use glam::Vec3;
 use thiserror::Error;
 
 use super::{Balance, bias::Bias};
 use crate::{
-    Goal, JointId, Pole, Skeleton, SolveError,
+    Goal, JointId, Pole, Pose, Report, Skeleton, SolveError,
     joint::UnsupportedAttribute,
-    solve::{IterativeOptions, Tolerance, check},
+    math,
+    solve::{IterativeOptions, Tolerance, arc::distance, check},
 };
 
 /// The joint that a goal of a [`FullBody`](super::FullBody) moves, or a point fixed to it.
@@ -84,7 +85,7 @@ impl Effector {
     }
 
     /// A goal without the parts that have a weight of 0 or an influence below `min`, which is above 0.
-    pub(super) fn part(&self, goal: &Goal, min: f32) -> Goal {
+    pub(in crate::solve) fn part(&self, goal: &Goal, min: f32) -> Goal {
         let mut part = *goal;
         if self.position_weight == 0.0 || goal.position_influence < min {
             (part.position, part.pole, part.swivel) = (None, Pole::Keep, 0.0);
@@ -228,12 +229,12 @@ impl From<IterativeOptions> for FullBodyOptions<'_> {
     }
 }
 
-/// Error of a full-body solver whose effectors do not fit the skeleton.
+/// Error of a [`FullBody`](super::FullBody) or [`FabrikTree`](crate::solve::FabrikTree) whose effectors do not fit the skeleton.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum FullBodyError {
     /// The list of effectors is empty.
-    #[error("a full-body solver needs at least one effector")]
+    #[error("a solver of several goals needs at least one effector")]
     Empty,
     /// A joint id is not in the skeleton.
     #[error("effector {effector} names joint {joint}, but the skeleton has {count} joints")]
@@ -303,13 +304,23 @@ pub enum FullBodyError {
         /// Name of their joint.
         joint: String,
     },
+    /// An effector has a property that the solver does not support.
+    #[error("the effector on joint `{joint}` has {property}, which the solver `{solver}` does not support")]
+    Unsupported {
+        /// Name of the effector's joint.
+        joint: String,
+        /// The property.
+        property: &'static str,
+        /// Name of the solver.
+        solver: &'static str,
+    },
     /// A joint has an attribute that the solver does not support.
     #[error(transparent)]
     Joint(#[from] UnsupportedAttribute),
 }
 
 /// Checks the effectors against the skeleton and the root.
-pub(super) fn check_effectors(
+pub(in crate::solve) fn check_effectors(
     skeleton: &Skeleton,
     root: JointId,
     effectors: &[Effector],
@@ -352,4 +363,65 @@ pub(super) fn check_effectors(
         }
     }
     Ok(())
+}
+
+/// Whether each joint of the skeleton is on a path from `root` down to one of `ends`.
+pub(in crate::solve) fn paths(
+    skeleton: &Skeleton,
+    root: JointId,
+    ends: impl Iterator<Item = JointId>,
+) -> Vec<bool> {
+    let mut on = alloc::vec![false; skeleton.len()];
+    for joint in ends.filter(|&j| skeleton.is_below(j, root)) {
+        for j in core::iter::once(joint).chain(skeleton.ancestors(joint)) {
+            on[j.index()] = true;
+            if j == root {
+                break;
+            }
+        }
+    }
+    on
+}
+
+/// The outcome of each goal by itself: `report` with the residuals of that goal, measured on an updated pose.
+pub(in crate::solve) fn effector_reports<'a>(
+    effectors: &'a [Effector],
+    pose: &'a Pose,
+    goals: &'a [Goal],
+    report: Report,
+) -> impl Iterator<Item = Report> + use<'a> {
+    effectors.iter().zip(goals).map(move |(e, goal)| {
+        let goal = e.part(goal, f32::MIN_POSITIVE);
+        let position = goal.position.map_or(0.0, |p| {
+            let p = e.relative_to.map_or(p, |j| pose.model(j).transform_point3(p));
+            distance(pose.model(e.joint).transform_point3(e.offset), p)
+        });
+        let rotation = goal.rotation.map_or(0.0, |q| {
+            let q = math::normalize(q);
+            let q = e.relative_to.map_or(q, |j| math::mul(pose.model_rotation(j), q));
+            math::angle_between(pose.model_rotation(e.joint), q)
+        });
+        Report { position_residual: position, rotation_residual: rotation, ..report }
+    })
+}
+
+/// `report` with the largest residuals of these goals; see [`effector_reports`].
+pub(in crate::solve) fn with_residuals(
+    effectors: &[Effector],
+    pose: &Pose,
+    goals: &[Goal],
+    report: Report,
+) -> Report {
+    let none = Report { position_residual: 0.0, rotation_residual: 0.0, ..report };
+    effector_reports(effectors, pose, goals, report).fold(none, |worst, effector| Report {
+        position_residual: worst.position_residual.max(effector.position_residual),
+        rotation_residual: worst.rotation_residual.max(effector.rotation_residual),
+        ..report
+    })
+}
+
+/// The smallest influence of a goal above `above`, or 1.
+pub(in crate::solve) fn next_influence(goals: &[Goal], above: f32) -> f32 {
+    let all = goals.iter().flat_map(|goal| [goal.position_influence, goal.rotation_influence]);
+    all.filter(|&i| i > above && i >= f32::MIN_POSITIVE).fold(1.0, f32::min)
 }

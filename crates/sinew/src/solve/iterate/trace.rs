@@ -29,14 +29,25 @@ pub enum TraceChange {
         /// The joint.
         joint: JointId,
     },
-    /// A point of the chain moved, before joints turn to it ([`Fabrik`](crate::solve::Fabrik)).
+    /// A point moved, before joints turn to it ([`Fabrik`](crate::solve::Fabrik), [`FabrikTree`](crate::solve::FabrikTree)).
     Point {
         /// The pass that moved it.
         pass: TracePass,
-        /// Index of the point from the root: 0 is the root joint. One past the last joint is the end of the offset at the
-        /// tip.
+        /// Index of the point. On a chain, points count from the root: 0 is the root joint. One past the last joint is the
+        /// end of the offset at the tip. In a tree of n joints, 0 to n - 1 are its [`joints`](crate::solve::FabrikTree::joints)
+        /// and n + e is the point of effector e.
         point: usize,
         /// New position in model space, in metres.
+        position: Vec3,
+    },
+    /// A chain asked for a position of its sub-base in the backward pass ([`FabrikTree`](crate::solve::FabrikTree)). The
+    /// [`Point`](TraceChange::Point) of the sub-base follows: the centroid of what its chains ask for.
+    SubBase {
+        /// Index of the sub-base, as in [`Point`](TraceChange::Point).
+        point: usize,
+        /// Index of the point next to it on the chain that asks.
+        from: usize,
+        /// Position that the chain asks for, in model space, in metres.
         position: Vec3,
     },
     /// All joints moved by one step ([`DampedLeastSquares`](crate::solve::DampedLeastSquares)).
@@ -48,18 +59,18 @@ pub enum TraceChange {
     },
 }
 
-/// A pass of [`Fabrik`](crate::solve::Fabrik) over the chain.
+/// A pass of [`Fabrik`](crate::solve::Fabrik) or [`FabrikTree`](crate::solve::FabrikTree).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TracePass {
-    /// From the tip to the root: the end is put on the goal.
+    /// From tips to the root: ends are put on their goals.
     Backward,
-    /// From the root to the tip: the root is put back.
+    /// From the root to tips: the root is put back.
     Forward,
 }
 
 impl TraceStep<'_> {
-    /// Writes the chain's joints, as the step left them, to a pose of the same skeleton. Updates the pose.
+    /// Writes the solver's joints, as the step left them, to a pose of the same skeleton. Updates the pose.
     pub fn write_to(&self, pose: &mut Pose) {
         self.links.store_all(pose);
     }
@@ -112,6 +123,15 @@ impl<'a> Trace<'a> {
         if self.is_watched() {
             let position = self.to_model.transform_point3(links.back_out(place));
             self.tell(links, TraceChange::Point { pass, point, position });
+        }
+    }
+
+    /// Reports the place that a chain, with the point `from` on it, asks for its sub-base; see [`Trace::point`].
+    #[inline]
+    pub fn sub_base(&mut self, links: &ChainState, point: usize, from: usize, place: Vec3) {
+        if self.is_watched() {
+            let position = self.to_model.transform_point3(links.back_out(place));
+            self.tell(links, TraceChange::SubBase { point, from, position });
         }
     }
 

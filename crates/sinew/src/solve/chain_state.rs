@@ -14,7 +14,7 @@ mod restart;
 
 pub(crate) use maps::{Maps, Node, walk};
 pub(crate) use newton::Newton;
-pub(crate) use part::{Ask, Kind, Part, parts};
+pub(crate) use part::{Ask, Kind, Part, columns, parts};
 
 use alloc::vec::Vec;
 

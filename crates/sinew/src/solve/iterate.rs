@@ -18,7 +18,7 @@ use thiserror::Error;
 use super::{
     arc::{FAR, LONGEST, distance},
     chain_solver::Request,
-    chain_state::{Ask, ChainState, Maps, Newton, Node, Part, parts},
+    chain_state::{Ask, ChainState, Maps, Newton, Node, Part, columns, parts},
     check,
     incoming::{Incoming, Led},
     options::{IterativeOptions, check_stretch},
@@ -218,9 +218,7 @@ impl ChainPlan {
     ) -> Result<Self, ChainSolverError> {
         admit(skeleton, &chain, capability)?;
         let parts = parts(skeleton, &chain);
-        let mut columns = parts.clone();
-        // Steps go down the chain, whatever the order of a sweep.
-        columns.sort_by_key(|part| part.link);
+        let columns = columns(&parts);
         let free = method == Method::Both && Maps::serve(skeleton, &chain);
         let weighs = has(skeleton, &chain, &[Attribute::Ease, Attribute::Stiffness]);
         let plain = !weighs && !has(skeleton, &chain, &[Attribute::Damping, Attribute::Precedence]);

@@ -1,6 +1,6 @@
 //! A sweep of forward and backward reaching, over a tree. A chain is a tree with one end.
 
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
 
 use glam::{DMat3, Quat, Vec3};
 
@@ -33,9 +33,16 @@ pub(super) struct Shape {
 impl Shape {
     /// A tree by the parents of its points, of which the first `joints` are joints.
     pub fn new(joints: usize, parents: Vec<usize>) -> Self {
-        let mut below: Vec<usize> = (1..parents.len()).collect();
-        below.sort_by_key(|&p| parents[p]);
-        let begin = (0..=joints).map(|j| below.partition_point(|&p| parents[p] < j)).collect();
+        let mut begin = vec![0; joints + 1];
+        parents.iter().skip(1).for_each(|&parent| begin[parent + 1] += 1);
+        for joint in 0..joints {
+            begin[joint + 1] += begin[joint];
+        }
+        let (mut next, mut below) = (begin.clone(), vec![0; parents.len() - 1]);
+        for (point, &parent) in parents.iter().enumerate().skip(1) {
+            below[next[parent]] = point;
+            next[parent] += 1;
+        }
         Self { joints, parents, below, begin }
     }
 

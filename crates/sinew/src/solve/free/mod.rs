@@ -200,8 +200,7 @@ impl FreeChain {
             return Err(ChainSolverError::Single { joint: skeleton.name(chain.tip()).into() });
         }
         CAPABILITY.check(skeleton, chain.joints()[..count].iter().copied())?;
-        let mut columns = chain_state::parts(skeleton, &chain);
-        columns.sort_by_key(|part| part.link);
+        let columns = chain_state::columns(&chain_state::parts(skeleton, &chain));
         Ok(Self { chain, stretch: 1.0, bend: None, columns })
     }
 

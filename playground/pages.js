@@ -1,0 +1,24 @@
+// The pages, in the order of reading.
+//
+// A page is linked, built and tested once its tests pass: set `linked`. The dev server shows the others too.
+
+export const pages = [
+  {
+    file: "follow.html",
+    title: "Follow",
+    summary: "One segment turns to a target and puts its end there. The next one follows its start. That is a chain.",
+    linked: true,
+  },
+  {
+    file: "two-bones.html",
+    title: "Two bones",
+    summary: "An arm and its target make a triangle, and the cosine rule gives its angles.",
+    linked: false,
+  },
+  {
+    file: "solvers.html",
+    title: "Solvers",
+    summary: "Five methods on one target, iteration by iteration.",
+    linked: false,
+  },
+];

@@ -1,0 +1,218 @@
+// What every page promises: it loads quickly and by itself, stays alive without WebGL, and its copied code gives its tips.
+
+import assert from "node:assert/strict";
+import { execFile, spawnSync } from "node:child_process";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { promisify } from "node:util";
+import { gzipSync } from "node:zlib";
+
+import { pages } from "../pages.js";
+import { browse, dragMouse, drawn, look, middle, serve } from "./browser.mjs";
+
+const here = import.meta.dirname;
+const dist = join(here, "../dist");
+const root = join(here, "../..");
+// Those that are built: `npm test` builds the linked ones, `npm run test:all` all that there are.
+const files = ["index.html", ...pages.map(({ file }) => file).filter((file) => existsSync(join(dist, file)))];
+const server = await serve();
+const browser = await browse();
+after(async () => {
+  await browser.close();
+  server.close();
+});
+
+const ids = (page) => page.$$eval(".figure", (all) => all.map(({ id }) => id));
+
+test("the first page links all pages, and every link leads somewhere", async () => {
+  const { page, errors, foreign } = await browser.open(`${server.root}index.html`);
+  const links = await page.$$eval("a", (all) => all.map((a) => a.href));
+  for (const file of files) assert.ok(links.includes(server.root + file), file);
+  for (const link of new Set(links)) assert.equal((await page.request.get(link)).status(), 200, link);
+  assert.deepEqual([errors, foreign], [[], []]);
+  await page.close();
+});
+
+for (const file of files) {
+  test(`${file}: small, quick, quiet, and nothing from elsewhere`, async () => {
+    const { page, errors, foreign, loaded } = await browser.open(server.root + file);
+    const size = loaded.reduce((sum, url) => {
+      const path = new URL(url).pathname.slice("/some/folder".length);
+      return sum + gzipSync(readFileSync(join(dist, path)), { level: 9 }).length;
+    }, 0);
+    assert.ok(size <= 550_000, `${size} bytes by gzip`);
+    const ready = await page.evaluate(() => performance.getEntriesByName("playground ready")[0].startTime);
+    assert.ok(ready <= 1500, `draggable after ${ready} ms`);
+    for (const id of await ids(page)) {
+      for (const handle of await page.$$(`#${id} .handle:visible`)) {
+        const box = await handle.boundingBox();
+        assert.ok(box.width >= 44 && box.height >= 44, `${id}: a handle of ${box.width} x ${box.height}`);
+        assert.ok(await handle.getAttribute("aria-label"));
+      }
+      for (const control of await page.$$(`#${id} .controls :is(button, label, input[type=range]):visible`)) {
+        const box = await control.boundingBox();
+        assert.ok(box.height >= 37, `${id}: a control of ${box.height}`);
+      }
+      const target = await page.$(`#${id} .handle-target`);
+      if (target) for (const [dx, dy] of [[30, 10], [-45, 25], [20, -30]]) await dragMouse(page, target, dx, dy);
+      const { time } = await look(page, id);
+      assert.ok(time.solves >= 3 && time.milliseconds / time.solves <= 1, `${id}: ${time.milliseconds / time.solves} ms`);
+    }
+    assert.deepEqual([errors, foreign], [[], []]);
+    await page.close();
+  });
+
+  test(`${file}: fits a phone, and scrolling is left alone`, async () => {
+    const { page } = await browser.open(server.root + file);
+    await page.setViewportSize({ width: 390, height: 800 });
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 390);
+    await drawn(page);
+    const pane = await page.$(".pane");
+    const [x, y] = await middle(pane);
+    await page.mouse.move(x, y);
+    const before = await page.evaluate(() => scrollY);
+    await page.mouse.wheel(0, 200);
+    await page.waitForFunction((before) => scrollY > before + 100, before);
+    for (const [name, kind] of [[".pane", /auto|pan-y/], [".handle", /none/]]) {
+      const found = await page.$eval(name, (element) => getComputedStyle(element).touchAction);
+      assert.match(found, kind, name);
+    }
+    await page.close();
+  });
+
+  test(`${file}: nothing moves by itself, and nothing is drawn at rest`, async () => {
+    const still = await browse({ reducedMotion: "reduce" });
+    const { page } = await still.open(server.root + file);
+    await page.waitForTimeout(300);
+    const solves = () => page.evaluate(() => Object.values(window.playground.figures).map(({ time }) => time.solves));
+    const before = await solves();
+    let frames = 0;
+    await page.exposeFunction("frame", () => void frames++);
+    await page.evaluate(() => {
+      const request = window.requestAnimationFrame;
+      window.requestAnimationFrame = (call) => (window.frame(), request(call));
+    });
+    await page.waitForTimeout(500);
+    assert.deepEqual(await solves(), before);
+    assert.equal(frames, 0);
+    await still.close();
+  });
+
+  test(`${file}: a sentence where there is no WebGL or no engine; the text stays`, async () => {
+    for (const [init, sentence] of [
+      [() => { HTMLCanvasElement.prototype.getContext = () => null; }, /need WebGL 2, which this browser/],
+      [() => { delete window.WebAssembly; }, /there is no WebAssembly here/],
+    ]) {
+      const page = await browser.context.newPage();
+      const thrown = [];
+      page.on("pageerror", (error) => thrown.push(String(error)));
+      await page.addInitScript(init);
+      await page.goto(server.root + file);
+      const error = await page.waitForSelector(".error:not([hidden])");
+      assert.match(await error.textContent(), sentence);
+      assert.ok((await page.textContent("main")).length > 300);
+      assert.deepEqual(thrown, []);
+      await page.close();
+    }
+  });
+
+  test(`${file}: a lost context comes back`, async () => {
+    const page = await browser.context.newPage();
+    await page.addInitScript(() => {
+      const get = HTMLCanvasElement.prototype.getContext;
+      HTMLCanvasElement.prototype.getContext = function (kind, ...given) {
+        const context = get.call(this, kind, ...given);
+        if (kind === "webgl2") window.lose = context.getExtension("WEBGL_lose_context");
+        return context;
+      };
+    });
+    await page.goto(server.root + file);
+    await page.waitForFunction(() => window.lose);
+    await drawn(page);
+    const shot = () => page.$eval(".pane canvas", (canvas) => canvas.toDataURL());
+    const blank = (text) => text.length < 3000;
+    const picture = await shot();
+    assert.ok(!blank(picture));
+    await page.evaluate(() => window.lose.loseContext());
+    await page.waitForTimeout(100);
+    const target = await page.$(".handle-target");
+    await dragMouse(page, target, 40, 20);
+    assert.equal(await shot(), picture, "the last picture stays");
+    await page.evaluate(() => window.lose.restoreContext());
+    await page.waitForFunction((old) => document.querySelector(".pane canvas").toDataURL() !== old, picture);
+    assert.ok(!blank(await shot()));
+    await page.close();
+  });
+
+  test(`${file}: addresses that are not valid start the page as without`, async () => {
+    const { page } = await browser.open(server.root + file);
+    const initial = {};
+    for (const id of await ids(page)) initial[id] = (await look(page, id)).state;
+    await page.close();
+    for (const value of ["target:1,2,3,4,5;target:x", "root:1e9,0;lengths:0;angles:", ":::;;;%E0%A4%A", "__proto__:1;constructor:2"]) {
+      const hash = Object.keys(initial).map((id) => `${id}=${value}`).join("&");
+      const opened = await browser.open(`${server.root}${file}#${hash}`);
+      for (const id of Object.keys(initial)) assert.deepEqual((await look(opened.page, id)).state, initial[id], `${id}: ${value}`);
+      assert.deepEqual(opened.errors, []);
+      await opened.page.close();
+    }
+  });
+
+  test(`${file}: copied code gives the same tips`, async (context) => {
+    const { page } = await browser.open(server.root + file);
+    await browser.context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    const programs = [];
+    for (const id of await ids(page)) {
+      const target = await page.$(`#${id} .handle-target`);
+      if (target) await dragMouse(page, target, 37, -21);
+      const { probe, code } = await look(page, id);
+      for (const [language, name] of [["typescript", "TypeScript"], ["rust", "Rust"]]) {
+        await page.click(`#${id} .copy button:has-text("${name}")`);
+        assert.equal(await page.evaluate(() => navigator.clipboard.readText()), code[language]);
+      }
+      programs.push({ id, tip: probe.tip, ...code });
+    }
+    await page.close();
+
+    const same = (printed, { id, tip }) => {
+      const found = printed.trim().split(/\s+/).map(Number);
+      assert.equal(found.length, tip.length, `${id} prints ${printed}`);
+      // Copied numbers have four decimals.
+      found.forEach((value, axis) => assert.ok(Math.abs(value - tip[axis]) < 2e-3, `${id}: ${printed} for ${tip}`));
+    };
+    const copied = join(here, "copied");
+    mkdirSync(copied, { recursive: true });
+    try {
+      await context.test("in TypeScript", async () => {
+        for (const program of programs) {
+          const path = join(copied, `${program.id}.mjs`);
+          writeFileSync(path, program.typescript);
+          same((await promisify(execFile)(process.execPath, [path])).stdout, program);
+        }
+      });
+    } finally {
+      rmSync(copied, { recursive: true });
+    }
+
+    const cargo = spawnSync("cargo", ["--version"]).status === 0;
+    await context.test("in Rust", { skip: cargo ? false : "there is no cargo" }, () => {
+      const project = mkdtempSync(join(tmpdir(), "playground-rust-"));
+      const bins = join(project, "src/bin");
+      mkdirSync(bins, { recursive: true });
+      writeFileSync(
+        join(project, "Cargo.toml"),
+        `[package]\nname = "copied"\nversion = "0.0.0"\nedition = "2024"\n\n[dependencies]\nsinew = { path = ${JSON.stringify(join(root, "crates/sinew"))} }\n\n[workspace]\n`,
+      );
+      // The same versions as the engine's own.
+      copyFileSync(join(root, "Cargo.lock"), join(project, "Cargo.lock"));
+      for (const { id, rust } of programs) writeFileSync(join(bins, `${id}.rs`), rust);
+      const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
+      const built = spawnSync("cargo", ["build", "--quiet"], { cwd: project, encoding: "utf8", env: { ...process.env, CARGO_TARGET_DIR: target } });
+      assert.equal(built.status, 0, built.stderr);
+      for (const program of programs) same(spawnSync(join(target, "debug", program.id), { encoding: "utf8" }).stdout, program);
+      rmSync(project, { recursive: true });
+    });
+  });
+}

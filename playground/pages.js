@@ -13,12 +13,12 @@ export const pages = [
     file: "two-bones.html",
     title: "Two bones",
     summary: "An arm and its target make a triangle, and the cosine rule gives its angles.",
-    linked: false,
+    linked: true,
   },
   {
     file: "solvers.html",
     title: "Solvers",
     summary: "Five methods on one target, iteration by iteration.",
-    linked: false,
+    linked: true,
   },
 ];

@@ -6,6 +6,8 @@ const PAUSE = 300;
 const texts = new Map<string, string>(parse());
 const listeners = new Map<string, () => void>();
 let timer: ReturnType<typeof setTimeout> | undefined;
+/** The address as it was read or written last. */
+let known = location.hash;
 
 function parse(): [string, string][] {
   return location.hash
@@ -48,15 +50,19 @@ export function write(id: string, text: string): void {
 export function flush(): void {
   clearTimeout(timer);
   timer = undefined;
+  // The reader has just changed it: that comes first, in the next task.
+  if (location.hash !== known) return;
   const hash = [...texts].map(([id, text]) => `${id}=${text}`).join("&");
   try {
     history.replaceState(history.state, "", hash === "" ? location.pathname + location.search : `#${hash}`);
+    known = location.hash;
   } catch {
     // Too many writes for this browser: the next one will do.
   }
 }
 
 addEventListener("hashchange", () => {
+  known = location.hash;
   const given = new Map(parse());
   // An anchor of the page is no state.
   if (given.size === 0 && location.hash.length > 1) return;

@@ -13,6 +13,8 @@ export interface SliderOptions extends Bound<number> {
   min: number;
   max: number;
   step: number;
+  /** The present maximum, where it changes; at most `max`. */
+  limit?(): number;
   /** The value as text; with two decimals by default. */
   format?(value: number): string;
 }
@@ -62,7 +64,7 @@ export class Controls {
     for (const sync of this.#syncs) sync();
   }
 
-  slider({ label, min, max, step, format = (value) => value.toFixed(2), get, set, enabled }: SliderOptions): void {
+  slider({ label, min, max, step, limit, format = (value) => value.toFixed(2), get, set, enabled }: SliderOptions): void {
     const row = element("label", "control slider");
     const input = element("input", "");
     Object.assign(input, { type: "range", min, max, step });
@@ -70,11 +72,13 @@ export class Controls {
     row.append(element("span", "name", label), input, value);
     input.addEventListener("input", () => set(input.valueAsNumber));
     this.#add(row, () => {
+      const top = limit?.() ?? max;
+      input.max = String(top);
       input.valueAsNumber = get();
       input.disabled = enabled?.() === false;
       value.textContent = format(get());
       input.setAttribute("aria-valuetext", format(get()));
-      input.style.setProperty("--share", `${(100 * (input.valueAsNumber - min)) / (max - min)}%`);
+      input.style.setProperty("--share", `${(100 * (input.valueAsNumber - min)) / (top - min || 1)}%`);
     });
   }
 

@@ -21,4 +21,10 @@ export const pages = [
     summary: "Five methods on one target, iteration by iteration.",
     linked: true,
   },
+  {
+    file: "limits.html",
+    title: "Limits",
+    summary: "A hinge, an ellipse with a twist, and a telescope: every kind of joint has its own kind of limit.",
+    linked: true,
+  },
 ];

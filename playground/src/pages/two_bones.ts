@@ -371,6 +371,7 @@ function space(core: Core, list: DrawList): void {
   const body = arm(core, COLUMN);
   let [yaw, report]: [number, Report | undefined] = [0, undefined];
   const pole = ({ side }: State): Xyz => [0, side === "up" ? 1 : -1, 0];
+  const pitch = (): number => Math.atan2(figure.state.target[1] - COLUMN.shoulder[1], Math.hypot(figure.state.target[0], figure.state.target[2]));
   const figure = new Figure({
     id: "space",
     fields,
@@ -387,13 +388,13 @@ function space(core: Core, list: DrawList): void {
     read({ target, stage }) {
       if (stage === "rest") return `Target at ${coordinates(target)}; the arm is at rest`;
       if (stage === "turned") return `Target at ${coordinates(target)}; turned by ${degrees(yaw)} about the vertical`;
-      return `Target at ${coordinates(target)}; hand ${fixed(apart(body.at("hand"), target))} away`;
+      return `Target at ${coordinates(target)}; turned by ${degrees(yaw)}, up by ${degrees(pitch())}; hand ${fixed(apart(body.at("hand"), target))} away`;
     },
     code: armCode(COLUMN, (state: State) => ({ target: state.target, pole: pole(state), direction: true, swivel: 0, soft: 0 })),
     probe: () => ({ tip: body.at("hand"), elbow: body.at("elbow"), shoulder: body.at("shoulder"), yaw }),
   });
   const pane = figure.pane("main", {
-    view: spaceView({ target: [0.1, 0.66, 0.1], radius: 1.42, yaw: 25, pitch: 24 }),
+    view: spaceView({ target: [0.1, 0.66, 0.1], radius: 1.42, yaw: -12, pitch: 22 }),
     draw(list, theme, pixel) {
       const { target, stage } = figure.state;
       const toward = (radius: number, height: number): Xyz => [radius * Math.cos(yaw), height, -radius * Math.sin(yaw)];
@@ -404,6 +405,14 @@ function space(core: Core, list: DrawList): void {
         list.push("polyline", "angle", [...a, ...b, ...c, ...d, ...a]);
         list.push("segments", "reference", [0, 0, 0, 0.75, 0, 0]);
         if (Math.abs(yaw) > 0.02) list.angle([0, 0, 0], [[1, 0, 0], toward(1, 0)], 0.6, degrees(yaw));
+      }
+      if (stage === "solved") {
+        // From the level up, or down, to the target.
+        const shoulder = body.at("shoulder");
+        const level = toward(1, 0);
+        const line: Xyz = [target[0] - shoulder[0], target[1] - shoulder[1], target[2] - shoulder[2]];
+        list.push("segments", "reference", [...shoulder, ...toward(0.4, shoulder[1])]);
+        if (Math.abs(pitch()) > 0.05) list.angle(shoulder, [level, line], 0.32, degrees(pitch()));
       }
       drawArm(list, body, target, theme);
       if (report) list.solvedGoal({ position: target }, body.at("hand"), report, CROSS * pixel);

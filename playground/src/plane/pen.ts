@@ -3,6 +3,7 @@
 import type { DrawList } from "sinew/core";
 
 import type { Theme } from "../figure/theme.ts";
+import { PALE } from "../shapes.ts";
 import type { Xy } from "./chain.ts";
 
 /** Colours of the root's and of the tip's segment: the engine's left side, and its goals. */
@@ -25,8 +26,6 @@ const TIP = { units: 0.03, pixels: 3.5 };
 /** Half the size of crosses, and the distance that dashes keep from a target, in pixels: within the ring, and around it. */
 const CROSS = 8;
 const RING = 17;
-
-const GREY = { light: 0xc9ced6, dark: 0x454c57 } as const;
 
 /** Draws chains in a pane. */
 export class Pen {
@@ -63,7 +62,7 @@ export class Pen {
 
   /** A grey line: where something has been. */
   trace(points: readonly Xy[]): void {
-    if (points.length > 1) this.#list.push("polyline", "path", points.flatMap(([x, y]) => [x, y, 0]), { color: GREY[this.#theme] });
+    if (points.length > 1) this.#list.push("polyline", "path", points.flatMap(([x, y]) => [x, y, 0]), { color: PALE[this.#theme] });
   }
 
   /** A dashed line to a point, or to the ring of a target. */

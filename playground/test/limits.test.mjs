@@ -146,6 +146,13 @@ test("ball: the bone stays in its ellipses, as near to the target as they allow,
   };
   await tryAll(page, "ball", "Target", [[60, 40], [-150, 60], [80, -70]], ["ArrowRight", "PageDown", "ArrowDown"], check);
   for (const name of ["Limit towards x", "Limit towards −z"]) await tryAll(page, "ball", name, [[20, 15], [-25, -10]], ["ArrowLeft", "PageUp"], check);
+  // A knob that is dragged through the middle leaves some width.
+  const knob = await handle(page, "ball", "Limit towards x");
+  for (let n = 0; n < 12; n++) await pressKeys(page, knob, "ArrowLeft", 3);
+  const narrow = await look(page, "ball");
+  assert.equal(narrow.state.z[1], 0.02);
+  check(narrow, "a narrow quarter");
+  assert.ok(await page.isHidden("#ball .error"));
   await slide(page, "ball", "Twist wanted", 2.5);
   check(await look(page, "ball"), "twist wanted");
   await slide(page, "ball", "Twist allowed", 0.1);

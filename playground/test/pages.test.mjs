@@ -52,6 +52,7 @@ for (const file of files) {
         assert.ok(box.width >= 44 && box.height >= 44, `${id}: a handle of ${box.width} x ${box.height}`);
         assert.ok(await handle.getAttribute("aria-label"));
       }
+      for (const view of await page.$$(`#${id} .orbits`)) assert.match(await view.getAttribute("aria-label"), /arrow keys/);
       for (const control of await page.$$(`#${id} .controls :is(button, label, input[type=range]):visible`)) {
         const box = await control.boundingBox();
         assert.ok(box.height >= 37, `${id}: a control of ${box.height}`);

@@ -155,6 +155,7 @@ export class Pane {
     element.classList.add("orbits");
     element.tabIndex = 0;
     element.setAttribute("role", "group");
+    element.setAttribute("aria-label", "View: arrow keys turn it");
     element.setAttribute("aria-roledescription", "view to turn");
     element.addEventListener("pointerdown", (event) => {
       if (event.button !== 0 || (event.target as Element).closest(".handle")) return;

@@ -179,6 +179,8 @@ const BONE = 0.9;
 const FOOT: Xyz = [0, 0.25, 0];
 const RIM = 0.55;
 const SWING = { min: -2.6, max: 2.6 };
+/** Smallest half-axis: an ellipse has some width to every side. */
+const HALF_AXIS = 0.02;
 
 function ball(core: Core, drawList: DrawList): void {
   const fields = {
@@ -211,7 +213,7 @@ function ball(core: Core, drawList: DrawList): void {
     id: "ball",
     fields,
     list: drawList,
-    valid: ({ x, z }) => x[0]! <= 0 && x[1]! >= 0 && z[0]! <= 0 && z[1]! >= 0,
+    valid: ({ x, z }) => [x, z].every(([low, high]) => low! <= -HALF_AXIS && high! >= HALF_AXIS),
     solve(state) {
       const { pose, aim } = make(state);
       pose.reset();
@@ -303,7 +305,7 @@ fn main() -> Result<(), Box<dyn Error>> {
   for (const [axis, end, label] of ends) {
     const set = (value: number) => {
       const range = [...figure.state[axis]];
-      range[end] = end === 0 ? clamp(value, SWING.min, 0) : clamp(value, 0, SWING.max);
+      range[end] = end === 0 ? clamp(value, SWING.min, -HALF_AXIS) : clamp(value, HALF_AXIS, SWING.max);
       figure.set({ [axis]: range });
     };
     pane.handle({
@@ -482,9 +484,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     draw(list, theme) {
       const color = PALE[theme];
       list.push("segments", "reference", [...onto(0, 0), ...onto(PLOT, 0), ...onto(0, 0), ...onto(0, TRAVEL)], { color });
-      list.label("reference", onto(PLOT / 2, 0), "push on the top", [0, -1, 0]);
-      list.label("reference", onto(0, TRAVEL), "in", [-1, 0, 0]);
-      list.label("reference", onto(0, 0), "out", [-1, 0, 0]);
+      list.label("joint", onto(PLOT / 2, 0), "push on the top", [0, -1, 0]);
+      list.label("joint", onto(0, TRAVEL), "in", [-1, 0, 0]);
+      list.label("joint", onto(0, 0), "out", [-1, 0, 0]);
       const step = clamp(((3 * TUBE - figure.state.height) * PLOT) / (3 * TRAVEL), 0, PLOT);
       pushed(made!.pose).forEach((value, n) => {
         const style = { color: colors(theme)[n]! };

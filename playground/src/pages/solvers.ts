@@ -132,11 +132,11 @@ function plot(figure: Figure<never> | { pane: Figure["pane"]; state: { sweeps: n
       for (let power = low; power <= 0; power++) {
         const [from, to] = [onto(0, 10 ** power), onto(SWEEPS, 10 ** power)];
         list.push("segments", "reference", [...from, ...to], { color });
-        list.label("reference", from, ["1 mm", "1 cm", "10 cm", "1 m"][power - low]!, [-1, 0, 0]);
+        list.label("joint", from, ["1 mm", "1 cm", "10 cm", "1 m"][power - low]!, [-1, 0, 0]);
       }
       const { sweeps } = figure.state as { sweeps: number };
       list.push("segments", "reference", [...onto(sweeps, 10 ** low), ...onto(sweeps, 10 ** high)]);
-      list.label("reference", onto(sweeps, 10 ** low), sweeps === 1 ? "1 sweep" : `${sweeps} sweeps`, [0, -1, 0]);
+      list.label("joint", onto(sweeps, 10 ** low), sweeps === 1 ? "1 sweep" : `${sweeps} sweeps`, [0, -1, 0]);
       for (const method of Object.values(methods)) {
         const style = { color: COLORS[theme][method.color] };
         const numbers = method.residuals().flatMap((residual, sweep) => onto(sweep, residual));

@@ -132,7 +132,7 @@ fn main() -> Result<(), Chain2dError> {
       const out = (angle: number, outward: number): Xyz => direction(angle + (outward * Math.PI) / 2);
       list.label("joint", middle(from, elbow), "a", out(limb.upper, sign));
       list.label("joint", middle(elbow, end), "b", out(limb.upper + limb.lower, sign));
-      list.label("reference", middle(from, flat(target)), "r", out(angles.target, -sign));
+      list.label("joint", middle(from, flat(target)), "r", out(angles.target, -sign));
       for (const at of [elbow, end]) list.push("discs", "joint", at, { radius: 0.85 * width });
       if (limb.outOfReach > 0) dashed(list, end, flat(target), "residual");
       list.goal(flat(target), CROSS * pixel);
@@ -319,9 +319,9 @@ function reach(core: Core, list: DrawList): void {
       list.push("segments", "reference", [...onto(PLOT.from, 0), ...onto(PLOT.to, 0), ...onto(PLOT.from, 0), ...onto(PLOT.from, curve[0]![1])], { color });
       list.push("segments", "reference", [...onto(1, 0), ...onto(1, curve[0]![1])], { color });
       list.push("polyline", "angle", curve.flatMap(([share, bend]) => onto(share, bend)));
-      list.label("reference", onto(1, base), "full reach", [0, -1, 0]);
-      list.label("reference", onto(PLOT.from, base), `${Math.round(100 * PLOT.from)} %`, [0, -1, 0]);
-      list.label("reference", onto(PLOT.from, curve[0]![1]), degrees(curve[0]![1]), [0, 1, 0]);
+      list.label("joint", onto(1, base), "full reach", [0, -1, 0]);
+      list.label("joint", onto(PLOT.from, base), `${Math.round(100 * PLOT.from)} %`, [0, -1, 0]);
+      list.label("joint", onto(PLOT.from, curve[0]![1]), degrees(curve[0]![1]), [0, 1, 0]);
       const now = clamp(Math.hypot(...figure.state.target) / SUM, PLOT.from, PLOT.to);
       const nearest = curve.reduce((best, point) => (Math.abs(point[0] - now) < Math.abs(best[0] - now) ? point : best));
       list.push("discs", "goal", onto(...nearest), { radius: 0.07 });

@@ -72,7 +72,7 @@ impl RawChain {
         Ok(())
     }
 
-    /// [`solve`](Self::solve), with the first `most` steps as numbers; see [`Recorder`].
+    /// [`solve`](Self::solve), with the first `most` steps as numbers; see `Recorder`.
     pub fn trace(&self, pose: &mut RawPose, most: u32) -> Result<Vec<f32>, JsValue> {
         pose.check(&self.skeleton)?;
         pose.pull();

@@ -63,7 +63,7 @@ impl RawFabrikTree {
         self.run(pose, None)
     }
 
-    /// [`solve`](Self::solve), with the first `most` steps as numbers; see [`Recorder`].
+    /// [`solve`](Self::solve), with the first `most` steps as numbers; see `Recorder`.
     pub fn trace(&mut self, pose: &mut RawPose, most: u32) -> Result<Vec<f32>, JsValue> {
         pose.check(&self.skeleton)?;
         pose.pull();

@@ -53,8 +53,9 @@ struct Figure {
     arm: [Joint; 3],
 }
 
-fn listed(name: &str) -> Case {
-    CASES.iter().find(|case| case.name == name).copied().unwrap_or(CASES[0])
+/// A row of the judge of planting.
+fn listed(name: &str) -> Result<Case, String> {
+    CASES.iter().find(|case| case.name == name).copied().ok_or_else(|| format!("no row `{name}`"))
 }
 
 /// A figure without clips, in its rest pose.
@@ -65,7 +66,7 @@ fn still(name: &'static str, file: &'static str, legs: [[&'static str; 4]; 2], n
     Case { name, set, file: Some(file), clip, scale: None, legs, neck, strict: false, motion: 0.0 }
 }
 
-fn figures() -> [Figure; 7] {
+fn figures() -> Result<[Figure; 7], String> {
     let of = |case, hips, head, arm: [&'static str; 3]| Figure {
         case,
         hips: Name(hips),
@@ -90,15 +91,20 @@ fn figures() -> [Figure; 7] {
         ],
         "neck",
     );
-    [
-        of(listed("knight-walk"), "hips", "head", ["upperarm.r", "lowerarm.r", "wrist.r"]),
-        Figure { case: listed("cesium-walk"), hips: Index(2), head: Index(20), arm: [13, 14, 15].map(Index) },
-        of(listed("mannequiny-kick"), "pelvis", "head", ["upperarm.r", "lowerarm.r", "hand.r"]),
-        of(listed("m2m-squat"), "pelvis", "head", ["upperarm_r", "lowerarm_r", "hand_r"]),
+    Ok([
+        of(listed("knight-walk")?, "hips", "head", ["upperarm.r", "lowerarm.r", "wrist.r"]),
+        Figure {
+            case: listed("cesium-walk")?,
+            hips: Index(2),
+            head: Index(20),
+            arm: [13, 14, 15].map(Index),
+        },
+        of(listed("mannequiny-kick")?, "pelvis", "head", ["upperarm.r", "lowerarm.r", "hand.r"]),
+        of(listed("m2m-squat")?, "pelvis", "head", ["upperarm_r", "lowerarm_r", "hand_r"]),
         of(vrm0, "Hips", "Head", ["Right arm", "Right elbow", "Right wrist"]),
         of(vrm1, "hips", "head", ["upper_arm.R", "lower_arm.R", "hand.R"]),
-        of(listed("cmu-walk"), "Hips", "Head", ["RightArm", "RightForeArm", "RightHand"]),
-    ]
+        of(listed("cmu-walk")?, "Hips", "Head", ["RightArm", "RightForeArm", "RightHand"]),
+    ])
 }
 
 /// Prints a table of hands, and the rows of the judge of planting. Returns whether all are within bounds.
@@ -108,7 +114,7 @@ pub fn table(data: &Path, sinew: &Sinew) -> Result<bool, String> {
     std::fs::write(&rig, EXAMPLE).map_err(|e| format!("{}: {e}", rig.display()))?;
     println!("\nthe first example, planted on rough ground\n{}", contact::head(false));
     let (mut rows, mut met) = (Vec::new(), true);
-    for figure in figures() {
+    for figure in figures()? {
         let says = |e: String| format!("{}: {e}", figure.case.name);
         let found = measure(&figure, data, &rig, rough, sinew).map_err(says)?;
         let name = format!("{}, right hand at the brow, rough", figure.case.name);

@@ -86,8 +86,6 @@ const KNOWN: &[(&str, &[&str], &str)] = &[
     ("step", &["game"], "knee, most"),
     ("plant", &["mannequiny-run", "slope"], "every column"),
     ("plant", &["mannequiny-run", "terrain"], "every column"),
-    // The brow is nearer to the shoulder than people's elbows bend.
-    ("rig", &["mannequiny-kick"], "elbow"),
 ];
 
 struct Asked {

@@ -28,6 +28,9 @@ const CLAVICLE: [Degrees; 3] = [(-25.0, 20.0), (-40.0, 10.0), (-1.0, 1.0)];
 const SHOULDER_ASIDE: [Degrees; 3] = [(-45.0, 135.0), (-50.0, 100.0), (-90.0, 70.0)];
 /// The shoulder of an arm that hangs: forward, inward, inward twist.
 const SHOULDER_HANGING: [Degrees; 3] = [(-55.0, 160.0), (-140.0, 30.0), (-90.0, 70.0)];
+/// The two above with the collar bone's share in raising an arm, where no collar bone has it.
+const ARM_ASIDE: [Degrees; 3] = [(-45.0, 135.0), (-90.0, 100.0), (-90.0, 70.0)];
+const ARM_HANGING: [Degrees; 3] = [(-60.0, 180.0), (-180.0, 30.0), (-90.0, 70.0)];
 /// The elbow: flexion, sideways by the variation of carrying angles, and the forearm's twist with the palm down or up.
 const ELBOW: [Degrees; 3] = [(0.0, 150.0), (-6.0, 6.0), (-80.0, 80.0)];
 /// The wrist: towards the palm, towards the little finger, and a negligible twist, as the forearm twists instead.
@@ -67,7 +70,8 @@ const NARROW: f32 = 0.01;
 
 /// Limits, preferred values and stiffness of human joints, fitted to a [`BodyRoles`].
 ///
-/// - Spine, neck, head, collar bones, shoulders, hip joints, wrists and ankles are ball joints.
+/// - Spine, neck, head, collar bones, shoulders, hip joints, wrists and ankles are ball joints. A shoulder without a collar bone
+///   raises its arm for both.
 /// - Elbows bend and twist the forearm; knees and the balls of the feet are hinges.
 /// - Joints without a role that lie between two joints of a limb, such as twist joints, are fixed.
 /// - The hips, the joints above them, fingers and all other joints stay as they are.
@@ -108,6 +112,9 @@ pub struct HumanLimits {
 }
 
 impl HumanLimits {
+    /// The flexion of an elbow, in degrees.
+    pub(crate) const ELBOW_FLEXION: (f32, f32) = ELBOW[0];
+
     /// Fits the joints of `body`. `bind` is its bind pose, Y up.
     pub fn of(bind: &Pose, body: &BodyRoles) -> Self {
         let front = body.front(bind);
@@ -310,7 +317,9 @@ impl Fit<'_> {
         // Twist axes point to the left on both sides, so that inward twists have one sign.
         let sign = self.sign(side);
         let bone = self.bone(arm.upper_arm, arm.forearm);
+        let mut tables = (ARM_ASIDE, ARM_HANGING);
         if let Some(clavicle) = arm.clavicle.filter(|&c| c != arm.upper_arm) {
+            tables = (SHOULDER_ASIDE, SHOULDER_HANGING);
             let out = sign * self.left();
             let swing = unit(out.cross(self.front));
             let (twist, stiffness) = (sign * out, STIFF_CLAVICLE);
@@ -323,7 +332,7 @@ impl Fit<'_> {
         let below = math::acos((bone.dot(Vec3::Y)).clamp(-1.0, 1.0)) - FRAC_PI_2;
         let hangs = (below / FRAC_PI_2).clamp(0.0, 1.0);
         let ranges = [0, 1, 2].map(|n| {
-            let (a, b) = (SHOULDER_ASIDE[n], SHOULDER_HANGING[n]);
+            let (a, b) = (tables.0[n], tables.1[n]);
             (a.0 + hangs * (b.0 - a.0), a.1 + hangs * (b.1 - a.1))
         });
         let ease = [EASE_SHOULDER_FORWARD, EASE_SHOULDER_DOWN - below.to_degrees(), 0.0];

@@ -12,13 +12,13 @@ use super::{
     foot::Foot,
     joint_space::{JointSpace, JointSpaceScratch},
     precedence::settle,
-    preferred,
+    preferred::{self, ArmRanges},
     read::View,
     residual::{Applied, Joints, Residual, Turned},
     space::{Base, Frame, Spaces},
 };
 use crate::{
-    Chain, Goal, JointId, JointTransform, Pole, Pose, Report, SolveError, Workspace, math,
+    Chain, Goal, JointId, JointTransform, Outcome, Pole, Pose, Report, SolveError, Workspace, math,
     mechanism::JointSpaceError,
     solve::{
         Aim, AimUp, ChainSolver, DampedLeastSquares, Follow, FollowOptions, FullBody, FullBodyError,
@@ -88,6 +88,8 @@ pub(super) struct Handle {
     pub middle: Option<usize>,
     /// The axis about which that joint bends in a person, in the frame above it.
     bend_axis: Option<Vec3>,
+    /// Ranges of a person's arm, which hold where its goal has no pole.
+    pub ranges: Option<ArmRanges>,
     /// The axis of an aim or of a look-at, in the tip's local space.
     pub axis: Vec3,
     /// Whether its goal may have a rotation.
@@ -427,6 +429,12 @@ impl Handle {
                 scratch.goals.push(goal);
             }
         }
+        // A hand that its arm's ranges keep from its goal.
+        let wanted = goal.position;
+        if let (Some(at), Pole::Keep) = (goal.position, goal.pole) {
+            let (to, swivel) = self.ranged_goal(pose, at);
+            (goal.position, goal.swivel) = (Some(to), goal.swivel + swivel);
+        }
         self.start(pose, holds.then_some(&*held), goal.rotation.is_some(), goal.position);
         let preferred = self.from == StartFrom::Preferred;
         // The closed forms carry the plane themselves.
@@ -550,7 +558,7 @@ impl Handle {
             self.blend(pose, &scratch.initial, [by_position, by_rotation], turns);
         }
         if self.tip.is_some() && !matches!(self.method, Method::Twist) {
-            let to = goal.position.unwrap_or(end);
+            let to = wanted.unwrap_or(end);
             report.position_residual = distance(pose.position(tip), to);
             report.rotation_residual = goal
                 .rotation
@@ -564,6 +572,9 @@ impl Handle {
                 (report.position_tolerance, report.rotation_tolerance) =
                     (near + rounding, options.rotation_tolerance);
             }
+        }
+        if wanted != goal.position {
+            report.outcome = Outcome::Stalled;
         }
         // Its start is no pose that was seen.
         report.branch_changed &= !preferred;

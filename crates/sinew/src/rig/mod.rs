@@ -78,6 +78,12 @@
 //!   at bind or else towards model +Z. Swivel 0 is the plane of that pose, carried by the least turn, in the frame above the
 //!   chain, that takes the end into the goal's direction. Translations stay the animation's, but for slides. This is 3ds
 //!   Max's history-independent solver, and Maya's rotate-plane handle.
+//!
+//!   A person's arm from shoulder to hand, known by its roles, stays within people's ranges where its goal has no pole and its joints
+//!   have no limits: swivel 0 is then the nearest plane that a shoulder can have, and an elbow folds to 150 degrees. A hand
+//!   that no arm brings to its goal comes as near as it can ([`HandleReport::report`] says how near). Ranges are those of
+//!   [`HumanLimits`](crate::body::HumanLimits) for an arm without a collar bone: a collar bone, which is not the handle's to
+//!   move, takes its part of them where the animation has moved it. A swivel turns the arm on from there, as far as it says.
 //! - [`StartFrom::Last`]: rotations, and slides, are those of the last frame. Solvers make no restarts, so that the chain
 //!   stays on its branch. This is 3ds Max's history-dependent solver, with several effectors in a full body. A handle that is
 //!   off, or without a goal, forgets its last frame.
@@ -172,6 +178,7 @@ use crate::{
 use handle::{Handle, Scratch};
 use matching::Matching;
 use plant::Feet;
+use preferred::Human;
 use read::View;
 use residual::Residual;
 use space::Spaces;
@@ -485,7 +492,7 @@ impl Rig {
         let mut bind = bind.clone();
         bind.update();
         let skeleton = bind.skeleton().clone();
-        let human = body.map_or(Vec::new(), |body| preferred::human_bends(&bind, body));
+        let human = body.map_or(Human::default(), |body| Human::new(&bind, body));
         if let Some(height) = spec.height.filter(|h| !(f32::MIN_POSITIVE..=f32::MAX).contains(h)) {
             return Err(RigError::Height(height));
         }

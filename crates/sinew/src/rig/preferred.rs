@@ -2,13 +2,14 @@
 
 use alloc::vec::Vec;
 
-use glam::{Quat, Vec3};
+use glam::{DVec3, Quat, Vec3};
 
 use crate::{
-    Chain, JointId, JointTransform, Pose,
-    body::{BodyRoles, HumanLimits, Role, Side},
+    Chain, JointId, JointTransform, Pose, Skeleton,
+    body::{ArmJoints, BodyRoles, HumanLimits, Role, Side},
     joint::{Attributes, Limits},
     math,
+    solve::two_bone::Ranged,
 };
 
 /// Sine of a joint's bend above which the bind pose defines its plane: one degree, as for a
@@ -26,20 +27,93 @@ const BEND: f32 = 0.5;
 /// positions, as for a [`TwoBone`](crate::solve::TwoBone).
 const ROUNDING: f32 = 6e-7;
 
-/// Knees and elbows of a figure, as human limits have them.
-pub(super) fn human_bends(bind: &Pose, body: &BodyRoles) -> Vec<(JointId, Quat)> {
-    let human = HumanLimits::of(bind, body);
-    let bends: Vec<JointId> = Side::BOTH
-        .iter()
-        .flat_map(|&side| [Role::Shin(side), Role::Forearm(side)])
-        .filter_map(|role| body.joint(role))
-        .collect();
-    let skeleton = bind.skeleton();
-    let of = |(j, joint): &(JointId, crate::joint::Joint)| {
-        let preferred = Limits::new(joint, skeleton.rest(*j)).preferred()?;
-        bends.contains(j).then_some((*j, preferred))
-    };
-    human.joints().iter().filter_map(of).collect()
+/// A figure's limbs as human limits have them.
+#[derive(Default)]
+pub(super) struct Human {
+    /// Knees and elbows, as they bend at ease.
+    bends: Vec<(JointId, Quat)>,
+    /// Shoulder, elbow and hand of each arm, and its ranges.
+    arms: Vec<([JointId; 3], ArmRanges)>,
+}
+
+/// A person's ranges of an arm whose collar bone is not its own to move.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ArmRanges {
+    /// Ranges of an arm below a collar bone as at bind.
+    limb: Ranged,
+    /// The collar bone, and the rotation of the upper arm's parent in the frame above it at bind.
+    clavicle: Option<(JointId, Quat)>,
+}
+
+impl ArmRanges {
+    /// [`Ranged::lead`], where a collar bone that the animation has raised has taken its share of the arm's range.
+    pub fn lead(
+        &self,
+        pose: &Pose,
+        at: [DVec3; 2],
+        root: JointId,
+        rotation: Quat,
+        goal: DVec3,
+    ) -> (Option<DVec3>, f64) {
+        let raised = self.clavicle.map_or(Quat::IDENTITY, |(clavicle, bind)| {
+            math::mul(math::conjugate(bind), below(pose, clavicle, root))
+        });
+        self.limb.lead(at, math::normalize(raised).as_dquat(), math::normalize(rotation).as_dquat(), goal)
+    }
+}
+
+/// The rotation of a joint's parent in the frame above one of the joints over it.
+fn below(pose: &Pose, above: JointId, joint: JointId) -> Quat {
+    let mut rotation = Quat::IDENTITY;
+    for j in pose.skeleton().ancestors(joint) {
+        rotation = math::mul(pose.local(j).rotation, rotation);
+        if j == above {
+            break;
+        }
+    }
+    rotation
+}
+
+impl Human {
+    pub fn new(bind: &Pose, body: &BodyRoles) -> Self {
+        // Arms have the whole range, as collar bones are not theirs to move.
+        let mut without = body.clone();
+        without.arms.iter_mut().flatten().for_each(|arm| arm.clavicle = None);
+        let human = HumanLimits::of(bind, &without);
+        let limits = |j| {
+            let (_, joint) = human.joints().iter().find(|(of, _)| *of == j)?;
+            Some(Limits::new(joint, bind.skeleton().rest(j)))
+        };
+        let bends = Side::BOTH.iter().flat_map(|&side| [Role::Shin(side), Role::Forearm(side)]);
+        let bend = |role| {
+            let joint = body.joint(role)?;
+            Some((joint, limits(joint)?.preferred()?))
+        };
+        let (low, high) = HumanLimits::ELBOW_FLEXION;
+        let flexion = [low, high].map(|degrees| f64::from(degrees).to_radians());
+        let arm = |arm: &ArmJoints| {
+            let limb = Ranged::new(&limits(arm.upper_arm)?, flexion);
+            let clavicle = arm.clavicle.filter(|&c| c != arm.upper_arm);
+            let clavicle = clavicle.map(|c| (c, below(bind, c, arm.upper_arm)));
+            Some(([arm.upper_arm, arm.forearm, arm.hand], ArmRanges { limb, clavicle }))
+        };
+        Self {
+            bends: bends.filter_map(bend).collect(),
+            arms: body.arms.iter().flatten().filter_map(arm).collect(),
+        }
+    }
+
+    /// A knee or an elbow as it bends at ease.
+    fn bend(&self, joint: JointId) -> Option<Quat> {
+        self.bends.iter().find(|(of, _)| *of == joint).map(|(_, bent)| *bent)
+    }
+
+    /// The ranges of an arm whose joints have no limits of their own.
+    pub fn arm(&self, skeleton: &Skeleton, [root, middle, tip]: [JointId; 3]) -> Option<ArmRanges> {
+        let free =
+            [root, middle].iter().all(|&j| skeleton.limits(j).turns_freely() && !skeleton.limits(j).slides());
+        self.arms.iter().find(|(arm, _)| *arm == [root, middle, tip] && free).map(|(_, ranges)| *ranges)
+    }
 }
 
 /// The directions of the bones above and below an inner joint of a chain, and the axis of its bend (of the length of its
@@ -52,16 +126,11 @@ fn bend(pose: &Pose, chain: &Chain, n: usize) -> Vec3 {
 }
 
 /// The axis about which a person's knee or elbow bends, in the frame above it; `None` for other joints.
-pub(super) fn bend_axis(
-    bind: &Pose,
-    chain: &Chain,
-    middle: usize,
-    human: &[(JointId, Quat)],
-) -> Option<Vec3> {
+pub(super) fn bend_axis(bind: &Pose, chain: &Chain, middle: usize, human: &Human) -> Option<Vec3> {
     let joint = *chain.joints().get(middle)?;
-    let (_, bent) = human.iter().find(|(of, _)| *of == joint)?;
+    let bent = human.bend(joint)?;
     let mut pose = bind.clone();
-    pose.set_rotation(joint, *bent);
+    pose.set_rotation(joint, bent);
     pose.update();
     let above = math::rotation_of(&pose.parent_model(joint).matrix3);
     bend(&pose, chain, middle).try_normalize().map(|axis| math::rotate(math::conjugate(above), axis))
@@ -93,7 +162,7 @@ pub(super) fn bend_straight(pose: &mut Pose, chain: &Chain, middle: usize, axis:
 /// The pose `bind` with a chain in its preferred values: each joint's own; else a knee's or an elbow's, where the bind pose is
 /// straight or bends to the other side; else the bind pose. A chain that is straight then is bent towards `pole`, a direction
 /// in model space.
-pub(super) fn pose(bind: &Pose, chain: &Chain, human: &[(JointId, Quat)], pole: Option<Vec3>) -> Pose {
+pub(super) fn pose(bind: &Pose, chain: &Chain, human: &Human, pole: Option<Vec3>) -> Pose {
     let mut pose = bind.clone();
     let (skeleton, joints) = (bind.skeleton().clone(), chain.joints());
     for (n, &j) in joints.iter().enumerate() {
@@ -101,13 +170,13 @@ pub(super) fn pose(bind: &Pose, chain: &Chain, human: &[(JointId, Quat)], pole: 
         let inner = n > 0 && n + 1 < joints.len();
         if let Some(own) = limits.preferred() {
             pose.set_rotation(j, own);
-        } else if let Some((_, bent)) = human.iter().find(|(of, _)| inner && *of == j) {
+        } else if let Some(bent) = human.bend(j).filter(|_| inner) {
             let was = bend(bind, chain, n);
             let mut other = bind.clone();
-            other.set_rotation(j, *bent);
+            other.set_rotation(j, bent);
             other.update();
             if was.length() < NOISE || was.dot(bend(&other, chain, n)) < 0.0 {
-                pose.set_rotation(j, limits.clamp(*bent));
+                pose.set_rotation(j, limits.clamp(bent));
             }
         }
         for axis in 0..3 {

@@ -163,7 +163,8 @@ impl Handle {
             None if self.from == StartFrom::Preferred => {
                 let (line, bent, _) = self.preferred_bend(pose);
                 let Some(line) = line.try_normalize() else { return 0.0 };
-                (math::rotate(math::shortest_arc(line, bend.axis, line.cross(bent)), bent), 0.0)
+                let (_, offset) = self.ranged_goal(pose, bend.end);
+                (math::rotate(math::shortest_arc(line, bend.axis, line.cross(bent)), bent), offset)
             }
             None => return 0.0,
         };
@@ -193,6 +194,34 @@ impl Handle {
         let line = end - root;
         let across = math::perpendicular(line.normalize_or(Vec3::X), sum);
         (line, sum, math::rotate(rotation, across))
+    }
+
+    /// Where a handle from preferred values leads its end for a goal without a pole, and with which swivel beside the goal's: that of
+    /// the nearest pose within a person's ranges, which give way to no goal. Both in model space.
+    pub fn ranged_goal(&self, pose: &Pose, goal: Vec3) -> (Vec3, f32) {
+        extern crate std;
+        if std::env::var("FREE").is_ok() {
+            return (goal, 0.0);
+        }
+        let (Some(ranges), Some(middle)) = (self.ranges, self.middle) else { return (goal, 0.0) };
+        let joints = self.chain.joints();
+        let space = pose.parent_model(joints[0]);
+        let root = pose.position(joints[0]);
+        let (mut frame, mut bend) = (Affine3::IDENTITY, Vec3::ZERO);
+        for (k, &j) in joints.iter().enumerate() {
+            let own = pose.local(j);
+            let translation = if k == 0 { Vec3::ZERO } else { own.translation };
+            frame *= JointTransform { translation, rotation: self.preferred[k].rotation, ..*own }.to_affine();
+            if k == middle {
+                bend = frame.translation;
+            }
+        }
+        let (to_parent, to_model) = (space.matrix3.as_dmat3().inverse(), space.matrix3.as_dmat3());
+        let local = to_parent * (goal - root).as_dvec3();
+        let at = [bend, frame.translation].map(|v| v.as_dvec3());
+        let (to, swivel) = ranges.lead(pose, at, joints[0], self.preferred[0].rotation, local);
+        let goal = to.map_or(goal, |to| root + (to_model * to).as_vec3());
+        (goal, (swivel * to_model.determinant().signum()) as f32)
     }
 
     /// The share that an inner joint of the chain has in its bend.
@@ -225,13 +254,14 @@ impl Handle {
         }
         let across = math::perpendicular(axis, across);
         let point = root + axis * along + across * self.chain.length(pose);
-        Some(Bend { root, axis, across, point })
+        Some(Bend { root, end: root + line, axis, across, point })
     }
 }
 
 /// The bend of a chain in model space.
 struct Bend {
     root: Vec3,
+    end: Vec3,
     /// Unit vector from the root to the end.
     axis: Vec3,
     /// Unit vector across the axis, towards the bend.

@@ -6,9 +6,11 @@ mod hinged;
 mod limited;
 mod plain;
 mod points;
+mod ranged;
 
 pub use plain::solve_points;
 pub use points::{LimbBend, LimbPoints, LimbTurns};
+pub(crate) use ranged::Ranged;
 
 use alloc::string::String;
 

@@ -185,6 +185,11 @@ impl Pivot {
 }
 
 impl Socket {
+    /// The same limits in a parent's frame that is turned from where they count by `frame`.
+    pub fn below(&self, frame: DQuat) -> Self {
+        Self { rest: (frame.conjugate() * self.rest).normalize(), ..*self }
+    }
+
     /// The local rotation with these coordinates, and the axis of each in the parent's frame, of any length.
     pub fn turned(&self, [x, y, t]: [f64; 3]) -> (DMat3, [DVec3; 3]) {
         let base = math64::matrix(self.rest) * self.frame;

@@ -15,7 +15,7 @@ use crate::{
         foot::Foot,
         joint_space::JointSpace,
         precedence::{at_level, precedences},
-        preferred,
+        preferred::{self, Human},
         space::Spaces,
     },
     solve::{
@@ -185,7 +185,7 @@ impl Handle {
     pub fn new(
         bind: &Pose,
         body: Option<&BodyRoles>,
-        human: &[(JointId, Quat)],
+        human: &Human,
         spaces: &Spaces,
         spec: &HandleSpec,
         first: usize,
@@ -342,6 +342,9 @@ impl Handle {
         let middle = limb.then(|| middle(bind, &chain));
         let middle = middle.and_then(|m| chain.joints().iter().position(|&j| j == m));
         let bend_axis = middle.and_then(|m| preferred::bend_axis(bind, &chain, m, human));
+        let poleless = spec.solver == HandleSolver::TwoBone && spec.from == StartFrom::Preferred;
+        let bends_at = middle.filter(|_| poleless).map(|n| chain.joints()[n]);
+        let ranges = bends_at.and_then(|m| human.arm(skeleton, [spec.root, m, spec.tip]));
         let rotates = rotates(bind, &chain, &method);
         let share = spec.options.influence;
         let this = Self {
@@ -358,6 +361,7 @@ impl Handle {
             preferred,
             middle,
             bend_axis,
+            ranges,
             axis,
             rotates,
             sources,

@@ -32,7 +32,9 @@ use super::{
 };
 use crate::{
     Chain, ChainError, Goal, JointId, Pole, Pose, Report, Skeleton, SolveError,
-    joint::{Attribute, Attributes, Capability, Limits, Pivot, UnsupportedAttribute, around, in_f64, turn},
+    joint::{
+        Attribute, Attributes, Capability, Limits, Pivot, Socket, UnsupportedAttribute, around, in_f64, turn,
+    },
     math,
     math64::{self, atan2, sin_cos, sqrt},
     solve::{
@@ -64,22 +66,22 @@ const KEPT: f32 = 1e-5;
 /// Angle from straight, in radians, within which a hinge that may bend to both sides bends to its preferred one.
 const STRAIGHT: f64 = 1e-4;
 /// Turn in radians that is left out: f32 rounds rotations by as much.
-const STILL: f64 = 3e-7;
+pub(super) const STILL: f64 = 3e-7;
 /// Share of the limb's length that counts as rounding.
-const ROUNDING: f64 = 1e-6;
+pub(super) const ROUNDING: f64 = 1e-6;
 /// Limb's lengths from which on a goal that cannot be met counts as a direction.
 const FAR: f64 = 1e4;
 
 /// The limb in the frame of its root.
-struct Limb {
+pub(super) struct Limb {
     /// The end as the hinge turns.
-    arm: Arm,
+    pub arm: Arm,
     /// The upper bone, and the bones' lengths.
     u: DVec3,
     lengths: [f64; 2],
     /// The hinge's axis, a unit vector.
     about: DVec3,
-    pivot: Pivot,
+    pub pivot: Pivot,
 }
 
 /// Where the limb is brought to.
@@ -97,7 +99,7 @@ struct Found {
 
 impl Limb {
     /// The limb at these positions, where the hinge's axis is `about` in the same space and `root` is the root's rotation.
-    fn of(at: [DVec3; 3], about: DVec3, root: DQuat, pivot: Pivot) -> Self {
+    pub fn of(at: [DVec3; 3], about: DVec3, root: DQuat, pivot: Pivot) -> Self {
         let (u, v) = (root.conjugate() * (at[1] - at[0]), root.conjugate() * (at[2] - at[1]));
         let about = root.conjugate() * about;
         let along = about * about.dot(v);
@@ -129,14 +131,14 @@ impl Limb {
     }
 
     /// The smallest and the largest distance of the end from the root.
-    fn reach(&self) -> [f64; 2] {
+    pub fn reach(&self) -> [f64; 2] {
         let t0 = self.straightest().0;
         [PI, 0.0].map(|x| self.far(self.pivot.clamp(t0 + x)))
     }
 
     /// Angles at the distance `d` from the root within the range, and their number: that of the side `first` of straight comes
     /// first. Where neither is within, the nearest end of the range.
-    fn flexions(&self, d: f64, first: f64) -> ([f64; 2], usize) {
+    pub fn flexions(&self, d: f64, first: f64) -> ([f64; 2], usize) {
         let (t0, c, dd) = self.straightest();
         let Pivot { now, ends, .. } = self.pivot;
         let size = self.size();
@@ -167,6 +169,24 @@ impl Limb {
         (found, count)
     }
 
+    /// What is brought near to the distance `to` in the direction `aim`.
+    pub fn nearby<'a>(&self, socket: &'a Socket, aim: DVec3, to: f64) -> NearestTurn<'a> {
+        let (Arm { centre, p, q }, size) = (self.arm, self.size());
+        NearestTurn {
+            socket,
+            arm: Arm { centre: centre / size, p: p / size, q: q / size },
+            to: aim * (to / size).min(FAR),
+            range: self.range(),
+        }
+    }
+
+    /// The root's rotation that leads the end, at `e` now, to the direction `aim` at the angle `t`, with the limb's own bend.
+    pub fn carried(&self, root: DQuat, e: DVec3, aim: DVec3, t: f64) -> DQuat {
+        let (end, plane) = (root * self.arm.end(t), root * self.about);
+        let e = if e.length() > ROUNDING * self.size() { e } else { end };
+        (arc(e, aim, plane) * arc(end, e, plane) * root).normalize()
+    }
+
     /// Keeps to one side of straight, with the end at most at the distance `reach`.
     fn narrow(&mut self, side: f64, reach: f64) {
         let (t0, c, dd) = self.straightest();
@@ -180,6 +200,26 @@ impl Limb {
         let [low, high] = *ends;
         *ends = if side > 0.0 { [t0 + x, high] } else { [low, t0 - x] }.map(|t| t.clamp(low, high));
     }
+}
+
+/// The root's rotation and the hinge's angle that bring the end to its place in the direction `aim`, or nearest to it: one of the
+/// angles `ts`, with the swivel within the ball's limits that is nearest to the rotation `wanted`; where there is none, what the
+/// search finds from the coordinates `now` and from swivels at the angles `starts`.
+pub(super) fn led(
+    nearby: &NearestTurn,
+    now: [f64; 4],
+    aim: DVec3,
+    [ts, starts]: [&[f64]; 2],
+    wanted: impl Fn(f64) -> DQuat,
+) -> (DQuat, f64) {
+    for &t in ts {
+        let wanted = wanted(t);
+        if let Some(angle) = nearby.socket.swivel(wanted, aim) {
+            return ((turn(aim, angle) * wanted).normalize(), t);
+        }
+    }
+    let [x, y, z, t] = nearby.search(now, aim, starts, wanted);
+    (math64::quaternion(&nearby.socket.turned([x, y, z]).0), t)
 }
 
 impl TwoBone {
@@ -402,13 +442,7 @@ impl TwoBone {
         let place = aim * to;
 
         let socket = limits[0].socket();
-        let Arm { centre, p, q } = limb.arm;
-        let nearby = NearestTurn {
-            socket: &socket,
-            arm: Arm { centre: centre / size, p: p / size, q: q / size },
-            to: aim * (to / size).min(FAR),
-            range: limb.range(),
-        };
+        let nearby = limb.nearby(&socket, aim, to);
         let [cx, cy, cz] = socket.coordinates(root);
         let now = [cx, cy, cz, limb.pivot.now];
         let off = (e - place).length();
@@ -443,16 +477,10 @@ impl TwoBone {
             return still;
         }
         let facing = |t: f64| self.facing(task, &limb, root, e, aim, t, (&into, mirrored), at.root);
-        for &t in &ts[..count] {
-            let wanted = facing(t);
-            if let Some(angle) = socket.swivel(wanted, aim) {
-                return found((turn(aim, angle) * wanted).normalize(), t);
-            }
-        }
         let [low, high] = nearby.range;
-        let angles = [ts[0], ts[count - 1], low, 0.5 * (low + high), high];
-        let [x, y, z, t] = nearby.search(now, aim, &angles, facing);
-        found(math64::quaternion(&socket.turned([x, y, z]).0), t)
+        let starts = [ts[0], ts[count - 1], low, 0.5 * (low + high), high];
+        let (to, t) = led(&nearby, now, aim, [&ts[..count], &starts], facing);
+        found(to, t)
     }
 
     /// The side of straight, 1 or -1, to which the limb bends.
@@ -488,10 +516,7 @@ impl TwoBone {
         (into, mirrored): (&DMat3, f64),
         at: Vec3,
     ) -> DQuat {
-        let end = limb.arm.end(t);
-        let plane = root * limb.about;
-        let e = if e.length() > ROUNDING * limb.size() { e } else { root * end };
-        let mut q = (arc(e, aim, plane) * arc(root * end, e, plane) * root).normalize();
+        let mut q = limb.carried(root, e, aim, t);
         if task.is_poled() {
             let u = limb.u / limb.lengths[0].max(f64::MIN_POSITIVE);
             let along = q.conjugate() * aim;
@@ -512,7 +537,7 @@ impl TwoBone {
             q = turn(aim, angle) * q;
         }
         // What rounding (and a half turn's fallback) has left.
-        (arc(q * end, aim, plane) * q).normalize()
+        (arc(q * limb.arm.end(t), aim, root * limb.about) * q).normalize()
     }
 
     /// Goes from the input pose to the solved one until a joint has turned by the bound, or the end would go further from its goal

@@ -27,4 +27,10 @@ export const pages = [
     summary: "A hinge, an ellipse with a twist, and a telescope: every kind of joint has its own kind of limit.",
     linked: true,
   },
+  {
+    file: "arm.html",
+    title: "Arm",
+    summary: "A robot's six joints bring its gripper to a ball, from the side that is asked for.",
+    linked: true,
+  },
 ];

@@ -94,6 +94,56 @@ for (const file of files) {
     await page.close();
   });
 
+  test(`${file}: keys keep handles in their pane, whose picture focus does not scroll`, async () => {
+    const { page } = await browser.open(server.root + file);
+    for (const id of await ids(page)) {
+      const target = await page.$(`#${id} .handle-target`);
+      if (target === null) continue;
+      for (const [key, side] of [["ArrowRight", "right"], ["ArrowLeft", "left"]]) {
+        await target.evaluate((element, key) => {
+          for (let n = 0; n < 80; n++) element.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+        }, key);
+        await drawn(page);
+        const out = await target.evaluate((element, side) => {
+          const pane = element.closest(".pane");
+          pane.scrollLeft = 40;
+          const [outer, inner] = [pane, element].map((node) => node.getBoundingClientRect());
+          const at = (inner.left + inner.right) / 2;
+          return { out: side === "right" ? at - outer.right : outer.left - at, scrolled: pane.scrollLeft };
+        }, side);
+        assert.ok(out.out < 0 && out.scrolled === 0, `${id} by ${key}: ${JSON.stringify(out)}`);
+      }
+    }
+    await page.close();
+  });
+
+  test(`${file}: a second finger leaves a view that turns to the first`, async () => {
+    const touched = await browse({ hasTouch: true });
+    const { page } = await touched.open(server.root + file);
+    const pane = await page.$(".pane.orbits");
+    if (pane !== null) {
+      await pane.scrollIntoViewIfNeeded();
+      const { x, y, width, height } = await pane.boundingBox();
+      const session = await page.context().newCDPSession(page);
+      const points = [{ x: x + 30, y: y + 30, id: 0 }, { x: x + width - 30, y: y + height - 30, id: 1 }];
+      const touch = (type, touchPoints) => session.send("Input.dispatchTouchEvent", { type, touchPoints });
+      const seen = async () => (await drawn(page), await pane.$eval(".handle-target", ({ style }) => style.transform));
+      await touch("touchStart", [points[0]]);
+      points[0].x += 30;
+      await touch("touchMove", [points[0]]);
+      const before = await seen();
+      await touch("touchStart", points);
+      points[1].x -= 60;
+      await touch("touchMove", points);
+      assert.equal(await seen(), before, "the second finger turns nothing");
+      points[0].x += 60;
+      await touch("touchMove", points);
+      assert.notEqual(await seen(), before, "the first one still turns the view");
+      await touch("touchEnd", []);
+    }
+    await touched.close();
+  });
+
   test(`${file}: nothing moves by itself, and nothing is drawn at rest`, async () => {
     const still = await browse({ reducedMotion: "reduce" });
     const { page } = await still.open(server.root + file);

@@ -68,7 +68,7 @@ test("triangle: the bones close it, on the side that is chosen", async () => {
   for (const side of ["left", "right"]) {
     await page.click(`#triangle label:has-text("${side}")`);
     await tryAll(page, "triangle", "Target", check, [["ArrowRight", "target", 0, 0.1], ["Shift+ArrowUp", "target", 1, 0.01]]);
-    await tryAll(page, "triangle", "Root", check, [["ArrowDown", "root", 1, -0.1]]);
+    await tryAll(page, "triangle", "Root", check, [["ArrowUp", "root", 1, 0.1]]);
   }
   await slide(page, "triangle", "Length a", 0.4);
   const short = await look(page, "triangle");

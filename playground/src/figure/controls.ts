@@ -54,9 +54,16 @@ function element<K extends keyof HTMLElementTagNameMap>(tag: K, className: strin
 export class Controls {
   readonly element: HTMLElement;
   readonly #syncs: (() => void)[] = [];
+  #host: HTMLElement;
 
   constructor(host: HTMLElement) {
-    this.element = host;
+    this.element = this.#host = host;
+  }
+
+  /** Puts all further controls into columns of the same width. */
+  columns(): void {
+    this.#host = element("div", "columns");
+    this.element.append(this.#host);
   }
 
   /** Shows the present state in all controls. */
@@ -146,7 +153,7 @@ export class Controls {
   }
 
   #add(row: HTMLElement, sync: () => void): void {
-    this.element.append(row);
+    this.#host.append(row);
     this.#syncs.push(sync);
   }
 }

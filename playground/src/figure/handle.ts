@@ -33,11 +33,12 @@ const KEYS: Readonly<Record<string, Point3>> = {
 export class Handle {
   readonly element: HTMLButtonElement;
   readonly options: HandleOptions;
+  readonly #view: View;
   /** Position in the pane in pixels, where it is shown. */
   pixel: [number, number] | undefined;
 
   constructor(options: HandleOptions, view: View) {
-    this.options = options;
+    [this.options, this.#view] = [options, view];
     this.element = document.createElement("button");
     this.element.type = "button";
     this.element.hidden = true;
@@ -60,8 +61,12 @@ export class Handle {
     const from = at();
     if (from === undefined) return;
     const by = steps.map((n) => n * share) as Point3;
-    if (keys) keys(by.map((n) => n * step) as Point3);
-    else move([0, 1, 2].map((n) => (from[n] ?? 0) + by[n]! * step) as Point3);
+    if (keys) return keys(by.map((n) => n * step) as Point3);
+    const to = [0, 1, 2].map((n) => (from[n] ?? 0) + by[n]! * step) as Point3;
+    // As far as the pane shows.
+    const [x, y] = this.#view.project(to);
+    const [left, top] = this.#view.project(this.#view.unproject(x, y, to));
+    move(Math.hypot(left - x, top - y) < 0.5 ? to : this.#view.unproject(x, y, to));
   }
 
   /** Puts the button where its point is. */

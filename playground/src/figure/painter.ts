@@ -10,6 +10,7 @@ import {
   InstancedInterleavedBuffer,
   InterleavedBufferAttribute,
   Mesh,
+  PCFSoftShadowMap,
   Scene,
   ShaderMaterial,
   WebGLRenderer,
@@ -201,6 +202,8 @@ export class Painter {
   private constructor(canvas: HTMLCanvasElement, context: WebGL2RenderingContext, restored: () => void) {
     this.#renderer = new WebGLRenderer({ canvas, context, alpha: true, antialias: true });
     this.#renderer.setClearColor(0, 0);
+    this.#renderer.shadowMap.enabled = true;
+    this.#renderer.shadowMap.type = PCFSoftShadowMap;
     for (const { object } of this.#all) this.#scene.add(object);
     // Panes keep their last picture meanwhile: they are canvases of their own.
     canvas.addEventListener("webglcontextrestored", restored);
@@ -218,8 +221,8 @@ export class Painter {
     return this.#renderer.getContext().isContextLost();
   }
 
-  /** Draws into a canvas, whose size in pixels is `ratio` times that of CSS. */
-  paint(batches: Batches, view: View, canvas: HTMLCanvasElement, ratio: number): void {
+  /** Draws into a canvas, whose size in pixels is `ratio` times that of CSS: solids first, where there are any. */
+  paint(batches: Batches, view: View, canvas: HTMLCanvasElement, ratio: number, solids?: Scene): void {
     const renderer = this.#renderer;
     const { width, height } = canvas;
     const shared = renderer.domElement;
@@ -242,7 +245,10 @@ export class Painter {
     renderer.setViewport(0, 0, width, height);
     renderer.setScissor(0, 0, width, height);
     renderer.setScissorTest(true);
+    if (solids) renderer.render(solids, view.camera);
+    renderer.autoClear = solids === undefined;
     renderer.render(this.#scene, view.camera);
+    renderer.autoClear = true;
     const onto = canvas.getContext("2d");
     onto?.clearRect(0, 0, width, height);
     onto?.drawImage(shared, 0, shared.height - height, width, height, 0, 0, width, height);

@@ -1,5 +1,7 @@
 /** A pane of a figure: a canvas with handles and labels over it. */
 
+import type { Scene } from "three";
+
 import type { DrawList } from "sinew/core";
 
 import { dragHandles, Handle, type HandleOptions } from "./handle.ts";
@@ -12,6 +14,8 @@ export interface PaneOptions {
   view: View;
   /** Adds what the pane shows to an empty list, for a theme, with the length of a pixel. */
   draw(list: DrawList, theme: Theme, pixel: number): void;
+  /** Solids with light and shadows, which are drawn before the list; {@link PaneOptions.draw} places them. */
+  solids?: Scene;
 }
 
 /** What a pane tells its figure. */
@@ -115,7 +119,7 @@ export class Pane {
       const list = this.#events.list();
       const shade = theme();
       this.#options.draw(list, shade, this.view.pixel);
-      painter.paint(list.batches(shade), this.view, this.#canvas, ratio());
+      painter.paint(list.batches(shade), this.view, this.#canvas, ratio(), this.#options.solids);
       this.#label(list);
     } catch (error) {
       this.#events.failed(error);
@@ -152,27 +156,36 @@ export class Pane {
 
   #orbit(): void {
     const { element, view } = this;
+    let turning = false;
     element.classList.add("orbits");
     element.tabIndex = 0;
     element.setAttribute("role", "group");
     element.setAttribute("aria-label", "View: arrow keys turn it");
     element.setAttribute("aria-roledescription", "view to turn");
     element.addEventListener("pointerdown", (event) => {
-      if (event.button !== 0 || (event.target as Element).closest(".handle")) return;
+      // One finger turns the view: others neither do nor stop it.
+      if (turning || event.button !== 0 || (event.target as Element).closest(".handle")) return;
+      turning = true;
       let [x, y] = [event.clientX, event.clientY];
       element.setPointerCapture(event.pointerId);
       const controller = new AbortController();
       const { signal } = controller;
       element.addEventListener(
         "pointermove",
-        ({ clientX, clientY }) => {
+        ({ clientX, clientY, pointerId }) => {
+          if (pointerId !== event.pointerId) return;
           view.orbit?.(clientX - x, clientY - y);
           [x, y] = [clientX, clientY];
           this.redraw();
         },
         { signal },
       );
-      for (const name of ["pointerup", "pointercancel"] as const) element.addEventListener(name, () => controller.abort(), { signal });
+      const stop = ({ pointerId }: PointerEvent) => {
+        if (pointerId !== event.pointerId) return;
+        controller.abort();
+        turning = false;
+      };
+      for (const name of ["pointerup", "pointercancel", "lostpointercapture"] as const) element.addEventListener(name, stop, { signal });
     });
     element.addEventListener("keydown", (event) => {
       const turn = { ArrowLeft: [20, 0], ArrowRight: [-20, 0], ArrowUp: [0, 20], ArrowDown: [0, -20] }[event.key];

@@ -15,7 +15,7 @@ export interface View {
   fit(width: number, height: number): void;
   /** Position of a point in the pane. */
   project(at: Point): [number, number];
-  /** The point under a position in the pane, at the depth of `near`. Stays within what the pane shows. */
+  /** The point under a position in the pane, at the depth of `near`. Stays within what the pane shows; so does what keys move. */
   unproject(x: number, y: number, near: Point): Point3;
   /** Length of a pixel of CSS at the middle of the view, for things that must not become too small to see. */
   readonly pixel: number;

@@ -33,4 +33,10 @@ export const pages = [
     summary: "A robot's six joints bring its gripper to a ball, from the side that is asked for.",
     linked: true,
   },
+  {
+    file: "figure.html",
+    title: "Figure",
+    summary: "A whole body: dragged by any joint, led by nine goals, and looking around.",
+    linked: true,
+  },
 ];

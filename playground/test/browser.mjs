@@ -84,6 +84,11 @@ export async function drawn(page) {
   await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
 }
 
+/** Waits by a timer of the page itself, which fires after those that the page has set for an earlier time. */
+export function settled(page, milliseconds = 400) {
+  return page.evaluate((time) => new Promise((resolve) => setTimeout(resolve, time)), milliseconds);
+}
+
 /** The middle of a handle, scrolled into view. */
 export async function middle(handle) {
   await handle.scrollIntoViewIfNeeded();

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { browse, dragMouse, dragTouch, drawn, look, pressKeys, serve } from "./browser.mjs";
+import { browse, dragMouse, dragTouch, drawn, look, pressKeys, serve, settled } from "./browser.mjs";
 
 const server = await serve();
 const browser = await browse({ hasTouch: true });
@@ -234,16 +234,17 @@ test("a motion plays by its button, pauses off the screen, and ends by its butto
   await page.click('#chain button:has-text("Play a figure 8")');
   await page.waitForFunction((solves) => window.playground.figures.chain.time.solves > solves + 5, before.time.solves);
   await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
-  await page.waitForTimeout(300);
+  await drawn(page);
+  await settled(page, 300);
   const away = await look(page, "chain");
-  await page.waitForTimeout(300);
+  await settled(page, 300);
   assert.deepEqual((await look(page, "chain")).state, away.state);
   await (await page.$("#chain .controls")).scrollIntoViewIfNeeded();
   await page.waitForFunction((solves) => window.playground.figures.chain.time.solves > solves + 5, away.time.solves);
   await page.click('#chain button:has-text("Pause")');
   await drawn(page);
   const paused = await look(page, "chain");
-  await page.waitForTimeout(200);
+  await settled(page, 200);
   assert.deepEqual((await look(page, "chain")).state, paused.state);
   together(paused.probe.tip, paused.state.target, 1e-4, "the tip");
   await page.close();
@@ -258,7 +259,7 @@ test("the address restores all figures", async () => {
   await dragMouse(page, await handle(page, "limits", "Upper limit of joint 2"), 20, 10);
   await dragMouse(page, await handle(page, "steps", "Target"), -50, 20);
   await page.click('#steps button:has-text("Step")');
-  await page.waitForTimeout(400);
+  await settled(page);
   const address = page.url();
   assert.match(address, /#.*chain=.*target:[-\d.]+,[-\d.]+/);
   const restored = await browser.open(address);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { browse, dragMouse, dragTouch, look, pressKeys, serve } from "./browser.mjs";
+import { browse, dragMouse, dragTouch, look, pressKeys, serve, settled } from "./browser.mjs";
 
 const server = await serve();
 const browser = await browse({ hasTouch: true });
@@ -220,7 +220,7 @@ test("the address restores all figures", async () => {
   await slide(page, "ball", "Twist wanted", -0.5);
   await dragMouse(page, await handle(page, "telescope", "Top"), 0, 70);
   await slide(page, "telescope", "Ease", 0.4);
-  await page.waitForTimeout(400);
+  await settled(page);
   const restored = await browser.open(page.url());
   for (const id of ["hinge", "ball", "telescope"]) {
     const [a, b] = [await look(page, id), await look(restored.page, id)];

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { browse, dragMouse, dragTouch, look, pressKeys, serve } from "./browser.mjs";
+import { browse, dragMouse, dragTouch, look, pressKeys, serve, settled } from "./browser.mjs";
 
 const server = await serve();
 const browser = await browse({ hasTouch: true });
@@ -283,7 +283,7 @@ test("the address restores all figures", async () => {
   await dragMouse(page, await handle(page, "branches", "Target of the left branch"), 20, 10);
   await dragMouse(page, await handle(page, "ellipse", "Target"), 20, 10);
   await slide(page, "ellipse", "about z", 0.5);
-  await page.waitForTimeout(400);
+  await settled(page);
   const restored = await browser.open(page.url());
   for (const id of ["race", "steps", "branches", "ellipse"]) {
     const [a, b] = [await look(page, id), await look(restored.page, id)];

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { browse, dragMouse, dragTouch, look, pressKeys, serve } from "./browser.mjs";
+import { browse, dragMouse, dragTouch, look, pressKeys, serve, settled } from "./browser.mjs";
 
 const server = await serve();
 const browser = await browse({ hasTouch: true });
@@ -162,11 +162,11 @@ test("space: the view turns by the background and by keys, and the target stays"
   const pane = await page.$("#space .pane");
   await pane.scrollIntoViewIfNeeded();
   const box = async () => (await handle(page, "space", "Target")).boundingBox();
-  for (const turn of [() => dragMouse(page, pane, 120, 30, [30, 30]), async () => (await pane.focus(), page.keyboard.press("ArrowLeft"))]) {
+  for (const turn of [() => dragMouse(page, pane, 120, 30, [30, 30]), () => pressKeys(page, pane, "ArrowLeft", 1)]) {
     const [before, state] = [await box(), (await look(page, "space")).state];
     await turn();
     const after = await box();
-    assert.ok(Math.hypot(after.x - before.x, after.y - before.y) > 2);
+    assert.ok(Math.hypot(after.x - before.x, after.y - before.y) > 2, `from ${before.x}, ${before.y} to ${after.x}, ${after.y}`);
     assert.deepEqual((await look(page, "space")).state, state);
   }
   await page.close();
@@ -208,7 +208,7 @@ test("the address restores all figures", async () => {
   await slide(page, "reach", "Soft zone", 0.1);
   await page.click('#space label:has-text("turned")');
   await slide(page, "pole", "Swivel", -0.5);
-  await page.waitForTimeout(400);
+  await settled(page);
   const restored = await browser.open(page.url());
   for (const id of ["triangle", "reach", "space", "pole"]) {
     const [a, b] = [await look(page, id), await look(restored.page, id)];

@@ -9,7 +9,7 @@ import { join } from "node:path";
 const engine = join(import.meta.dirname, "../crates/sinew-web");
 const TARGET = "wasm32-unknown-unknown";
 
-if (!existsSync(join(engine, "dist/core.js"))) {
+if (!["core", "files"].every((name) => existsSync(join(engine, `dist/${name}.js`)))) {
   console.log("Building the engine's npm package, once. This takes a few minutes.");
   const sysroot = spawnSync("rustc", ["--print", "sysroot"], { encoding: "utf8" });
   if (sysroot.error) stop("The engine is built by Rust, which is not installed here: https://rustup.rs has it.");
@@ -17,7 +17,7 @@ if (!existsSync(join(engine, "dist/core.js"))) {
     stop(`Rust's target ${TARGET} is not installed: \`rustup target add ${TARGET}\` installs it.`);
   }
   run("ci", "--loglevel=error");
-  run("run", "--silent", "build");
+  run("run", "--silent", "build", "--", "core", "files");
 }
 
 if (!process.argv.includes("--package")) {

@@ -6,7 +6,7 @@ import { Exchange } from "./exchange.js";
 import type { Guard } from "./guard.js";
 
 /** Kinds that the module names its errors by. */
-const KINDS: readonly SinewErrorKind[] = ["input", "solve"];
+const KINDS: readonly SinewErrorKind[] = ["input", "solve", "file"];
 
 /** One instance of the module: what wasm-bindgen wrote, and its memory. */
 export class Engine {

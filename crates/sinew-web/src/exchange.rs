@@ -18,7 +18,7 @@ const GOAL: usize = 0;
 /// First number of a solver's options.
 const OPTIONS: usize = 16;
 /// First number of a report.
-const REPORT: usize = 32;
+pub(crate) const REPORT: usize = 32;
 /// First number of all else: transforms, joints, vectors.
 pub(crate) const OTHER: usize = 48;
 

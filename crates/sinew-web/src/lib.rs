@@ -6,12 +6,22 @@
 mod along;
 mod body;
 mod chain;
+#[cfg(feature = "whole")]
+mod clip;
 mod draw;
 pub mod exchange;
 mod failure;
+#[cfg(feature = "files")]
+mod files;
 mod gaze;
+#[cfg(feature = "whole")]
+mod ground;
 mod joint;
+#[cfg(feature = "whole")]
+mod mechanism;
 mod plane;
+#[cfg(feature = "whole")]
+mod plant;
 mod pose;
 mod skeleton;
 mod trace;
@@ -22,9 +32,18 @@ pub use along::{RawCurve, RawFollow, RawSpline};
 pub use body::{RawDrag, RawEffectors, RawFullBody};
 pub use chain::{RawChain, RawPointChain};
 pub use draw::RawDrawList;
+#[cfg(feature = "files")]
+pub use files::{RawModel, RawPlanting};
 pub use gaze::{RawAim, RawLookAt};
 pub use plane::RawChain2d;
 pub use pose::RawPose;
 pub use skeleton::{RawSkeleton, RawSkeletonBuilder};
 pub use tree::RawFabrikTree;
 pub use two_bone::RawTwoBone;
+#[cfg(feature = "whole")]
+pub use {
+    clip::{RawClip, RawClipBuilder},
+    ground::RawGround,
+    mechanism::{RawJointSpaceSolver, RawMechanism, RawMechanismBuilder},
+    plant::{RawFigure, RawFootPlanter, RawFootPlanterState},
+};

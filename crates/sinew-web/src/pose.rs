@@ -1,6 +1,7 @@
 //! Poses whose numbers JavaScript reads and writes in place.
 
 use core::cell::Cell;
+use std::rc::Rc;
 
 use sinew::{
     JointId, JointTransform, Pose,
@@ -19,13 +20,18 @@ use crate::{
 #[wasm_bindgen]
 pub struct RawPose {
     pub(crate) pose: Pose,
-    rotations: Numbers<4>,
-    positions: Numbers<3>,
-    scales: Numbers<3>,
+    pub(crate) numbers: Rc<Numbers>,
 }
 
 /// Numbers of each joint.
-type Numbers<const N: usize> = Box<[[Cell<f32>; N]]>;
+type Each<const N: usize> = Box<[[Cell<f32>; N]]>;
+
+/// The arrays that JavaScript holds.
+pub(crate) struct Numbers {
+    rotations: Each<4>,
+    positions: Each<3>,
+    scales: Each<3>,
+}
 
 fn get<const N: usize>(numbers: &[Cell<f32>; N]) -> [f32; N] {
     numbers.each_ref().map(Cell::get)
@@ -46,15 +52,11 @@ impl RawPose {
     #[wasm_bindgen(constructor)]
     pub fn new(skeleton: &RawSkeleton) -> Self {
         let count = skeleton.skeleton.len();
-        fn zeros<const N: usize>(count: usize) -> Numbers<N> {
+        fn zeros<const N: usize>(count: usize) -> Each<N> {
             (0..count).map(|_| [const { Cell::new(0.0) }; N]).collect()
         }
-        let pose = Self {
-            pose: Pose::rest(&skeleton.skeleton),
-            rotations: zeros(count),
-            positions: zeros(count),
-            scales: zeros(count),
-        };
+        let numbers = Numbers { rotations: zeros(count), positions: zeros(count), scales: zeros(count) };
+        let pose = Self { pose: Pose::rest(&skeleton.skeleton), numbers: Rc::new(numbers) };
         pose.push_all();
         pose
     }
@@ -62,19 +64,19 @@ impl RawPose {
     /// Address of the local rotations: x y z w of each joint.
     #[wasm_bindgen(js_name = rotationsAddress)]
     pub fn rotations_address(&self) -> usize {
-        self.rotations.as_ptr() as usize
+        self.numbers.rotations.as_ptr() as usize
     }
 
     /// Address of the local translations.
     #[wasm_bindgen(js_name = positionsAddress)]
     pub fn positions_address(&self) -> usize {
-        self.positions.as_ptr() as usize
+        self.numbers.positions.as_ptr() as usize
     }
 
     /// Address of the local scales.
     #[wasm_bindgen(js_name = scalesAddress)]
     pub fn scales_address(&self) -> usize {
-        self.scales.as_ptr() as usize
+        self.numbers.scales.as_ptr() as usize
     }
 
     /// Back to the rest pose.
@@ -124,12 +126,13 @@ impl RawPose {
     }
 }
 
-impl RawPose {
+impl Numbers {
     /// Takes over what JavaScript has written.
-    pub(crate) fn pull(&mut self) {
+    pub(crate) fn pull(&self, pose: &mut Pose) {
         let numbers = self.rotations.iter().zip(&self.positions).zip(&self.scales);
-        for (joint, ((rotation, position), scale)) in self.pose.skeleton().joints().zip(numbers) {
-            let local = *self.pose.local(joint);
+        for (i, ((rotation, position), scale)) in numbers.enumerate() {
+            let Some(joint) = pose.skeleton().joint_at(i) else { return };
+            let local = *pose.local(joint);
             let (rotation, position, scale) = (get(rotation), get(position), get(scale));
             if !same(rotation, local.rotation.to_array())
                 || !same(position, local.translation.to_array())
@@ -138,17 +141,29 @@ impl RawPose {
                 let mut local = JointTransform::from_translation(Vec3::from_array(position));
                 local.rotation = Quat::from_array(rotation);
                 local.scale = Vec3::from_array(scale);
-                self.pose.set_local(joint, local);
+                pose.set_local(joint, local);
             }
         }
     }
 
     /// Gives a joint's local transform to JavaScript.
-    pub(crate) fn push(&self, joint: JointId) {
-        let (i, local) = (joint.index(), self.pose.local(joint));
+    pub(crate) fn push(&self, pose: &Pose, joint: JointId) {
+        let (i, local) = (joint.index(), pose.local(joint));
         set(self.rotations.get(i), local.rotation.to_array());
         set(self.positions.get(i), local.translation.to_array());
         set(self.scales.get(i), local.scale.to_array());
+    }
+}
+
+impl RawPose {
+    /// Takes over what JavaScript has written.
+    pub(crate) fn pull(&mut self) {
+        self.numbers.pull(&mut self.pose);
+    }
+
+    /// Gives a joint's local transform to JavaScript.
+    pub(crate) fn push(&self, joint: JointId) {
+        self.numbers.push(&self.pose, joint);
     }
 
     /// Gives all local transforms to JavaScript.

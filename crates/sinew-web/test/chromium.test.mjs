@@ -13,6 +13,7 @@ const imports = {
   "node:assert/strict": "/test/browser/assert.js",
   "sinew/core": "/dist/core.js",
   "sinew/core/inline": "/dist/core.inline.js",
+  "sinew/files": "/dist/files.js",
   three: "/node_modules/three/build/three.module.js",
   "three/addons/": "/node_modules/three/examples/jsm/",
 };

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -70,7 +70,11 @@ test("the tarball has what it needs and no path of this machine", () => {
   assert.deepEqual([status, stdout], [1, ""]);
 });
 
-for (const from of ["sinew/core", "sinew/core/inline"]) {
+// `.ci/run` builds `sinew/core` and `sinew/files`, and `npm run test:all` all three.
+const built = [["sinew/core", "core"], ["sinew", "whole"], ["sinew/files", "files"]].filter(
+  ([, name]) => name !== "whole" || process.env.SINEW_WEB_ALL || existsSync(join(root, "dist/whole.js")),
+);
+for (const from of built.flatMap(([name]) => [name, `${name}/inline`])) {
   test(`${from} in Node`, () => {
     writeFileSync(join(folder, "node.js"), `${program(from)}console.log(${shown});`);
     assert.equal(run(process.execPath, ["node.js"]).trim(), "converged true");

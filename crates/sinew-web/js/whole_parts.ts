@@ -1,0 +1,32 @@
+/** What `sinew` and `sinew/inline` have in common: `sinew/core`, and what goes beyond it. */
+
+import type { Engine } from "./engine.js";
+import { Clip } from "./clip.js";
+import { classes as coreClasses, type Core } from "./core_parts.js";
+import { Figure, FootPlanter, FootPlanterState } from "./foot_planter.js";
+import { Ground } from "./ground.js";
+import { bind } from "./load.js";
+import { JointSpaceSolver, Mechanism } from "./mechanism.js";
+
+export * from "./core_parts.js";
+export * from "./clip.js";
+export { Figure, FootPlanter, FootPlanterState } from "./foot_planter.js";
+export type { FigureInput, FigurePlacement, FootPlanterReport, FootState, FrameSampler, LegOptions, PlantOptions } from "./foot_planter.js";
+export * from "./ground.js";
+export * from "./mechanism.js";
+
+/** The classes of `sinew`, of one instance of the engine. */
+export interface Whole extends Core {
+  readonly Clip: typeof Clip;
+  readonly Figure: typeof Figure;
+  readonly FootPlanter: typeof FootPlanter;
+  readonly FootPlanterState: typeof FootPlanterState;
+  readonly Ground: typeof Ground;
+  readonly JointSpaceSolver: typeof JointSpaceSolver;
+  readonly Mechanism: typeof Mechanism;
+}
+
+/** @internal */
+export function wholeClasses(engine: Engine): Whole {
+  return { ...coreClasses(engine), ...bind(engine, { Clip, Figure, FootPlanter, FootPlanterState, Ground, JointSpaceSolver, Mechanism }) };
+}

@@ -1,0 +1,232 @@
+// What `sinew` has beyond `sinew/core`; `sinew/files` has all of it.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { load as loadCore } from "sinew/core";
+import { SinewError, load } from "sinew/files";
+
+const sinew = await load();
+const { Clip, Figure, FootPlanter, Ground, JointSpaceSolver, Mechanism, Pose, Skeleton } = sinew;
+
+const close = (a, b, within, what = "") => assert.ok(Math.hypot(...[...a].map((v, i) => v - b[i])) <= within, `${what} ${[...a]} is not ${[...b]}`);
+const fails = (kind, words, action) =>
+  assert.throws(action, (error) => error instanceof SinewError && error.kind === kind && words.test(error.message));
+
+const crane = () =>
+  Mechanism.from("crane", [
+    { name: "slew", parent: "base", child: "mast", limits: { hinge: { axis: [0, 0, 1], min: -3, max: 3 } } },
+    { name: "luff", parent: "mast", child: "jib", position: [0, 0, 2], limits: { hinge: { axis: [0, -1, 0], min: 0, max: 1.4, speed: 0.5 } } },
+    { name: "trolley", parent: "jib", child: "hook", limits: { fixed: true, slide: { x: { min: 1, max: 4 } } } },
+  ]);
+
+test("a mechanism's links are where its values put them, and a solver finds values", () => {
+  const arm = crane();
+  assert.deepEqual(arm.links.map(({ name, parent, joint }) => [name, parent, joint]), [["base", -1, undefined], ["mast", 0, "slew"], ["jib", 1, "luff"], ["hook", 2, "trolley"]]);
+  assert.deepEqual(arm.dofs.map(({ name, min, max, slides }) => [name, min, max, slides]), [["slew", -3, 3, false], ["luff", 0, 1.4, false], ["trolley", 1, 4, true]]);
+  assert.equal(arm.dofs[1].speed, 0.5);
+  // The jib rises about -y, and the mast turns about z.
+  const hook = ([slew, luff, out]) => [out * Math.cos(luff) * Math.cos(slew), out * Math.cos(luff) * Math.sin(slew), 2 + out * Math.sin(luff)];
+  const solver = new JointSpaceSolver(arm, ["hook"]);
+  const values = arm.rest();
+  assert.deepEqual([...values], [0, 0, 2.5]);
+  for (const wanted of [[0.3, 0.5, 2], [-2.5, 1.3, 1.5], [2.9, 0.1, 3.9], [0, 0, 1]]) {
+    const report = solver.solve(values, [{ position: hook(wanted) }]);
+    assert.ok(report.reached && report.outcome === "converged", `${wanted}`);
+    close(values, wanted, 1e-5);
+    close(arm.forward(values).subarray(21, 24), hook(wanted), 1e-5);
+  }
+  const short = solver.solve(values, [{ position: [9, 0, 2] }]);
+  assert.ok(!short.reached);
+  close(values, [0, 0, 4], 1e-4, "as near as it can");
+  // Beyond mast and jib in a line.
+  assert.ok(Math.abs(short.outOfReach - (Math.hypot(9, 2) - 6)) < 1e-6, `${short.outOfReach}`);
+  assert.deepEqual([...arm.clamp(Float64Array.of(7, -1, 0))], [3, 0, 1]);
+});
+
+test("goals of mechanisms: rotations, weights, looks, priorities, history", () => {
+  const arm = Mechanism.from("wrist", [
+    ...["z", "y", "x"].map((axis, i) => ({
+      name: axis, parent: `l${i}`, child: `l${i + 1}`, position: [i === 0 ? 0 : 0.2, 0, 0],
+      limits: { hinge: { axis: [Number(axis === "x"), Number(axis === "y"), Number(axis === "z")], min: -2, max: 2 } },
+    })),
+    { name: "tool", parent: "l3", child: "tool", position: [0.1, 0, 0], limits: { fixed: true } },
+  ]);
+  const half = Math.SQRT1_2;
+  const turned = new JointSpaceSolver(arm, ["tool"]);
+  const values = arm.rest();
+  assert.ok(turned.solve(values, [{ rotation: [0, 0, half, half] }]).reached);
+  close(values, [Math.PI / 2, 0, 0], 1e-5);
+  const look = new JointSpaceSolver(arm, [{ link: "tool", offset: [0.05, 0, 0] }]);
+  assert.ok(look.solve(values, [{ lookAt: { axis: [1, 0, 0], point: [0, 0, -5] } }]).reached);
+  const frames = arm.forward(values);
+  const [x, y, z, w] = frames.subarray(7 * arm.link("tool") + 3);
+  const axis = [1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)];
+  const at = frames.subarray(7 * arm.link("tool"), 7 * arm.link("tool") + 3);
+  const to = [-at[0], -at[1], -5 - at[2]];
+  close(axis, to.map((v) => v / Math.hypot(...to)), 1e-5);
+  const [once, again] = [Float64Array.of(1, 1, 1), Float64Array.of(-1, 0, 0.5)];
+  for (const start of [once, again]) turned.solve(start, [{ rotation: [half, 0, 0, half] }], { history: "none" });
+  assert.deepEqual(once, again);
+  // A turn about the tool's own axis that is free, and beyond the limits otherwise.
+  values.set([0, 0, 0.7]);
+  const twisted = { rotation: [-half, half, 0, 0], weights: [1, 1, 1, 0, 1, 1] };
+  assert.ok(turned.solve(values, [twisted]).reached && Math.abs(values[0] + Math.PI / 2) < 1e-5, `${values}`);
+  assert.ok(!turned.solve(values, [{ rotation: twisted.rotation }]).reached);
+});
+
+test("what a mechanism refuses", () => {
+  const arm = crane();
+  const solver = new JointSpaceSolver(arm, ["hook"]);
+  const values = arm.rest();
+  fails("input", /there is no link "claw": there are `base`/, () => new JointSpaceSolver(arm, ["claw"]));
+  fails("input", /no joint moves link `base`/, () => new JointSpaceSolver(arm, ["base"]));
+  fails("type", /a list of 1/, () => solver.solve(values, []));
+  fails("type", /must have a position/, () => solver.solve(values, [{}]));
+  fails("type", /there is no `positon`/, () => solver.solve(values, [{ positon: [0, 0, 0] }]));
+  fails("type", /a Float64Array of 3/, () => solver.solve([0, 0, 0], [{ position: [0, 0, 0] }]));
+  fails("solve", /not finite/, () => solver.solve(values, [{ position: [NaN, 0, 0] }]));
+  assert.deepEqual([...values], [0, 0, 2.5]);
+  fails("input", /`x` is its own ancestor/, () => Mechanism.from("loop", [{ name: "a", parent: "x", child: "x", limits: { fixed: true } }]));
+  fails("type", /must be a text/, () => Mechanism.from("arm", [{ name: "a", parent: 0, child: "x", limits: { fixed: true } }]));
+  fails("instance", /take Mechanism from what load\(\) returns/, () => Object.getPrototypeOf(Mechanism).from("arm", []));
+  arm.free();
+  fails("freed", /has been freed/, () => arm.rest());
+});
+
+test("grounds are where their measures say, and keep the rays", () => {
+  const down = (ground, x, z) => ground.cast([x, 5, z], [0, -2, 0], 10);
+  const stairs = Ground.stairs({ rise: 0.2, going: 0.3, steps: 3, lead: 1 });
+  for (const [z, height] of [[0.5, 0], [1.1, 0.2], [1.45, 0.4], [1.7, 0.6], [3, 0.6]]) {
+    const hit = down(stairs, 0.2, z);
+    assert.ok(Math.abs(hit.point[1] - height) < 1e-5 && Math.abs(hit.distance - (5 - height)) < 1e-5, `${z}: ${hit.point}`);
+    close(hit.normal, [0, 1, 0], 1e-5);
+  }
+  assert.equal(down(stairs, 5, 1), null);
+  const slope = Ground.slope({ angle: 0.3, lead: 1, heading: Math.PI / 2 });
+  close(down(slope, 2, 0).normal, [-Math.sin(0.3), Math.cos(0.3), 0], 1e-5);
+  assert.ok(Math.abs(down(Ground.level(0.4), 7, -9).point[1] - 0.4) < 1e-6);
+  const rough = Ground.rough({ amplitude: 0.1, size: [4, 4], seed: 7 });
+  const heights = Array.from({ length: 40 }, (_, i) => down(rough, -1.9 + 0.09 * i, 1.3).point[1]);
+  assert.ok(Math.max(...heights) <= 0.1 && Math.min(...heights) >= -0.1 && Math.max(...heights) - Math.min(...heights) > 0.03);
+  const again = Ground.mesh(rough.positions, rough.indices);
+  heights.forEach((height, i) => assert.equal(down(again, -1.9 + 0.09 * i, 1.3).point[1], height));
+  rough.keepRays();
+  down(rough, 0, 0);
+  down(rough, 9, 9);
+  const rays = rough.rays;
+  assert.equal(rays.length, 14);
+  close(rays.subarray(7), [9, 5, 9, 9, -5, 9, 0], 1e-6);
+  assert.equal(rays[6], 1);
+  rough.keepRays(false);
+  assert.equal(rough.rays.length, 0);
+  fails("input", /rise/, () => Ground.stairs({ rise: -1 }));
+  fails("type", /whole number/, () => Ground.stairs({ steps: 1.5 }));
+  fails("type", /there is no `rize`/, () => Ground.stairs({ rize: 1 }));
+  fails("type", /the flight must be/, () => Ground.stairs({ flight: "sideways" }));
+  fails("input", /triangle|index|vertex/, () => Ground.mesh([0, 0, 0, 1, 0, 0, 0, 0, 1], [0, 1, 3]));
+  fails("type", /3 numbers each/, () => Ground.mesh([0, 0]));
+  fails("input", /no length/, () => rough.cast([0, 0, 0], [0, 0, 0], 1));
+});
+
+test("clips are sampled between their keys, and go round", () => {
+  const skeleton = Skeleton.from([{ name: "a" }, { name: "b", parent: "a", position: [0, 1, 0] }]);
+  const turn = (angle) => [0, 0, Math.sin(angle / 2), Math.cos(angle / 2)];
+  const clip = Clip.from(skeleton, "turn", [
+    { joint: "b", part: "rotation", times: [0, 2], values: [...turn(0), ...turn(1)] },
+    { joint: "a", part: "position", times: [0, 1, 2], values: [0, 0, 0, 2, 0, 0, 0, 0, 4], interpolation: "step" },
+  ]);
+  assert.deepEqual([clip.name, clip.start, clip.end, clip.duration], ["turn", 0, 2, 2]);
+  const pose = skeleton.rest();
+  clip.sample(0.5, pose);
+  close(pose.rotations.subarray(4), turn(0.25), 1e-6);
+  close(pose.positions, [0, 0, 0, 0, 1, 0], 1e-6);
+  clip.sample(5.5, pose, { looped: true });
+  close(pose.rotations.subarray(4), turn(0.75), 1e-6);
+  close(pose.positions.subarray(0, 3), [2, 0, 0], 1e-6);
+  fails("solve", /finite, not NaN/, () => clip.sample(NaN, pose));
+  fails("input", /./, () => Clip.from(skeleton, "none", []));
+  fails("input", /./, () => Clip.from(skeleton, "back", [{ joint: "b", part: "rotation", times: [1, 0], values: [...turn(0), ...turn(1)] }]));
+});
+
+const LEGS = [
+  { name: "Hips", position: [0, 0.95, 0] },
+  ...["Left", "Right"].flatMap((side) => [
+    { name: `${side}UpLeg`, parent: "Hips", position: [side === "Left" ? 0.1 : -0.1, -0.05, 0] },
+    { name: `${side}Leg`, parent: `${side}UpLeg`, position: [0, -0.42, 0.02] },
+    { name: `${side}Foot`, parent: `${side}Leg`, position: [0, -0.42, -0.02] },
+    { name: `${side}ToeBase`, parent: `${side}Foot`, position: [0, -0.06, 0.14] },
+  ]),
+];
+
+test("a standing figure's feet are on the ground, by step and by stepWith, and influence takes them off it", () => {
+  const skeleton = Skeleton.from(LEGS);
+  const figure = Figure.find(skeleton.rest());
+  assert.equal(skeleton.names[figure.roles.get("left shin")], "LeftLeg");
+  assert.ok(figure.doubts.length > 0 && Math.abs(figure.legLength - 2 * Math.hypot(0.42, 0.02)) < 1e-6);
+  // Under the left foot the ground is 10 cm higher.
+  const quad = (x0, x1, y) => [x0, y, -3, x0, y, 3, x1, y, 3, x0, y, -3, x1, y, 3, x1, y, -3];
+  const ground = Ground.mesh([...quad(0, 3, 0.1), ...quad(-3, 0, 0)]);
+  const rest = skeleton.rest();
+  const height = (pose, name) => pose.model(name).position[1];
+  for (const kind of ["step", "stepWith"]) {
+    const planter = new FootPlanter(figure, { minFlexion: 0 });
+    const feet = planter.state();
+    const pose = skeleton.rest();
+    let report;
+    for (let frame = 0; frame < 120; frame++) {
+      if (kind === "step") report = planter.step(feet, ground, pose.copy(rest), 1 / 60, { position: [0, 0, 0.01] });
+      else report = planter.stepWith(feet, ground, pose, 1 / 60, (_, sampled) => (sampled.copy(rest), { position: [0, 0, 0.01] }));
+    }
+    assert.equal(report.standing, 2, kind);
+    assert.deepEqual([feet.foot("left"), feet.foot("right"), feet.why("left")], ["standing", "standing", undefined]);
+    assert.ok(Math.abs(height(pose, "LeftFoot") - height(rest, "LeftFoot") - 0.1) < 2e-3, `${kind}: ${height(pose, "LeftFoot")}`);
+    assert.ok(Math.abs(height(pose, "RightFoot") - height(rest, "RightFoot")) < 2e-3, `${kind}: ${height(pose, "RightFoot")}`);
+    feet.setInfluence(0);
+    planter.step(feet, ground, pose.copy(rest), 1 / 60);
+    assert.deepEqual(pose.rotations, rest.rotations);
+  }
+});
+
+test("what figures and planters refuse", async () => {
+  const skeleton = Skeleton.from(LEGS);
+  const [rest, pose] = [skeleton.rest(), skeleton.rest()];
+  const figure = Figure.find(rest);
+  const planter = new FootPlanter(figure);
+  const [feet, ground] = [planter.state(), Ground.level()];
+  const other = Skeleton.from(LEGS.slice(0, 4));
+  fails("input", /hips|leg|feet|ankle|thigh/i, () => Figure.find(other.rest()));
+  fails("input", /contact_height must be/, () => new FootPlanter(figure, { contactHeight: -1 }));
+  fails("type", /there is no `contactheight`/, () => new FootPlanter(figure, { contactheight: 1 }));
+  fails("solve", /time/, () => planter.step(feet, ground, pose, NaN));
+  fails("solve", /./, () => planter.step(feet, ground, pose, 1 / 60, { position: [NaN, 0, 0] }));
+  fails("input", /another skeleton/, () => planter.step(feet, ground, Skeleton.from(LEGS).rest(), 1 / 60));
+  fails("type", /sampler must be a function/, () => planter.stepWith(feet, ground, pose, 1 / 60, null));
+  assert.throws(() => planter.stepWith(feet, ground, pose, 1 / 60, () => { throw new RangeError("mine"); }), /^RangeError: mine$/);
+  planter.stepWith(feet, ground, pose, 1 / 60, () => {});
+  fails("input", /from 0 to 1, not 2/, () => figure.setLeg("left", { influence: 2 }));
+  fails("type", /"left" or "right"/, () => figure.setLeg("middle", {}));
+  fails("solve", /./, () => feet.setInfluence(3));
+  // Objects of another instance.
+  const core = await loadCore();
+  fails("instance", /another instance/, () => Figure.find(core.Skeleton.from(LEGS).rest()));
+  fails("type", /must be a Pose/, () => Figure.find(skeleton));
+  assert.ok(pose instanceof Pose);
+});
+
+test("ten thousand objects leave the memory as it was", () => {
+  const skeleton = Skeleton.from(LEGS);
+  const rest = skeleton.rest();
+  const once = () => {
+    const figure = Figure.find(rest);
+    const planter = new FootPlanter(figure);
+    const feet = planter.state();
+    const ground = Ground.level();
+    planter.step(feet, ground, rest, 1 / 60);
+    [feet, planter, ground, figure].forEach((object) => object.free());
+  };
+  for (let i = 0; i < 100; i++) once();
+  const { byteLength } = rest.rotations.buffer;
+  for (let i = 0; i < 3000; i++) once();
+  assert.ok(rest.rotations.buffer.byteLength - byteLength <= 1e6);
+});

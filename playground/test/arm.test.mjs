@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { browse, dragMouse, dragTouch, drawn, look, pressKeys, serve } from "./browser.mjs";
+import { awake, browse, dragMouse, dragTouch, drawn, look, pressKeys, serve } from "./browser.mjs";
 
 const server = await serve();
 const browser = await browse({ hasTouch: true });
@@ -167,4 +167,106 @@ test("the picture has solids with shadows, in both themes", async () => {
     assert.ok(count.solid > 0.02 && count.shade > 0.003, `${colorScheme}: ${JSON.stringify(count)}`);
     await shown.close();
   }
+});
+
+// The example of the second figure: a carriage along x, then hinges, with z up.
+const RAIL = { ranges: [[-0.6, 0.6], [-3, 3], [-1.6, 1.9], [-2.5, 2.5], [-3, 3], [-2.1, 2.1], [-3, 3]], axes: "xzyyzyz", rises: [0.12, 0.14, 0.12, 0.46, 0.14, 0.26, 0.1, 0.14] };
+
+function railed(values) {
+  let [at, turned] = [[values[0], 0, RAIL.rises[0]], about("x", 0)];
+  for (let n = 1; n < 8; n++) {
+    at = at.map((value, axis) => value + times(turned, [0, 0, RAIL.rises[n]])[axis]);
+    if (n < 7) turned = product(turned, about(RAIL.axes[n], values[n]));
+  }
+  return { at, turned };
+}
+
+const checkRail = async (page, what, reached = true) => {
+  const { probe } = await look(page, "own");
+  probe.values.forEach((value, n) => assert.ok(value >= RAIL.ranges[n][0] - 1e-9 && value <= RAIL.ranges[n][1] + 1e-9, `${what}: value ${n} is ${value}`));
+  const { at, turned } = railed(probe.values);
+  assert.ok(distance(probe.tip, at) < 1e-9, `${what}: the tool at ${probe.tip}, not ${at}`);
+  if (reached) assert.ok(distance(at, probe.goal) < 1e-3, `${what}: ${at}, not ${probe.goal}`);
+  return { at, turned, probe };
+};
+
+test("an arm on a rail follows by mouse, touch and keys, and points downwards", async () => {
+  const { page, errors, loaded } = await browser.open(url);
+  assert.ok(!loaded.some((name) => name.includes("files")), "the engine's files are not loaded before they are needed");
+  await awake(page);
+  const target = await page.$('#own .handle[aria-label="Target"]');
+  await checkRail(page, "at first");
+  await dragMouse(page, target, 60, -40);
+  await checkRail(page, "by mouse");
+  await dragTouch(page, target, -90, 20);
+  await checkRail(page, "by touch");
+  await pressKeys(page, target, "PageUp", 2);
+  await checkRail(page, "by keys");
+  await page.click('#own label:has-text("Points downwards")');
+  for (const [dx, dy] of [[20, 10], [-40, 0], [10, 20]]) {
+    await dragMouse(page, target, dx, dy);
+    const { turned } = await checkRail(page, "downwards");
+    assert.ok(distance(times(turned, [0, 0, 1]), [0, 0, -1]) < 5e-3, `${times(turned, [0, 0, 1])}`);
+  }
+  await dragMouse(page, target, 500, -200);
+  await checkRail(page, "out of reach", false);
+  assert.match(await page.textContent("#own .readout"), /is \d\.\d+ m away/);
+  await page.$eval("#own .columns .slider:nth-child(4) input", (input) => {
+    input.value = "-1";
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+  const { probe } = await checkRail(page, "by a slider");
+  assert.ok(Math.abs(probe.values[3] + 1) < 0.01);
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
+const CRANE = `<robot name="crane"><link name="base"/><link name="mast"/><link name="jib"/><link name="hook"/>
+<joint name="slew" type="continuous"><parent link="base"/><child link="mast"/><axis xyz="0 0 1"/></joint>
+<joint name="luff" type="revolute"><parent link="mast"/><child link="jib"/><origin xyz="0 0 2"/><axis xyz="0 -1 0"/><limit lower="0" upper="1.4" effort="1" velocity="1"/></joint>
+<joint name="trolley" type="prismatic"><parent link="jib"/><child link="hook"/><axis xyz="1 0 0"/><limit lower="1" upper="4" effort="1" velocity="1"/></joint>
+</robot>`;
+
+test("a URDF that is opened or dropped takes the arm's place; what is none leaves it", async () => {
+  const { page, errors } = await browser.open(url);
+  await awake(page);
+  const open = async (name, text) => {
+    await page.setInputFiles("#own input[type=file]", { name, mimeType: "text/xml", buffer: Buffer.from(text) });
+  };
+  const shows = (name) => page.waitForFunction((name) => window.playground.figures.own.probe().robot === name, name);
+  await open("crane.urdf", CRANE);
+  await shows("crane");
+  const { probe } = await look(page, "own");
+  assert.ok(distance(probe.values, [0, 0, 2.5]) < 1e-5, `${probe.values}`);
+  await dragMouse(page, await page.$('#own .handle[aria-label="Target"]'), -40, -30);
+  const moved = (await look(page, "own")).probe;
+  const [slew, luff, out] = moved.values;
+  assert.ok(moved.reached && luff >= 0 && luff <= 1.4 && out >= 1 && out <= 4);
+  assert.ok(distance(moved.tip, [out * Math.cos(luff) * Math.cos(slew), out * Math.cos(luff) * Math.sin(slew), 2 + out * Math.sin(luff)]) < 1e-9);
+  assert.match((await look(page, "own")).code.typescript, /fetch\("crane\.urdf"\)/);
+  const told = async (words) => {
+    await page.waitForFunction((words) => new RegExp(words).test(document.querySelector("#own .error:not([hidden])")?.textContent ?? ""), words);
+    assert.equal((await look(page, "own")).probe.robot, "crane");
+  };
+  await open("broken.urdf", CRANE.replace("</robot>", ""));
+  await told("^broken\\.urdf");
+  await open("still.urdf", '<robot name="still"><link name="base"/></robot>');
+  await told("^No joint of the robot still moves");
+  await open("point.urdf", CRANE.replaceAll(/xyz="0 0 2"/g, 'xyz="0 0 0"').replaceAll(/lower="1" upper="4"/g, 'lower="0" upper="0"'));
+  await told("a reach of 0 m");
+  const drop = (name, text) =>
+    page.$eval("#own .pane", (pane, [name, text]) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([text], name));
+      for (const type of ["dragenter", "dragover", "drop"]) pane.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
+    }, [name, text]);
+  await drop("photo.jpg", "no");
+  await told("^photo\\.jpg is none of the files");
+  await drop("second.urdf", CRANE.replace('name="crane"', 'name="second"'));
+  await shows("second");
+  await page.click('#own button:has-text("The example")');
+  await shows("rail_arm");
+  await checkRail(page, "the example again");
+  assert.deepEqual(errors, []);
+  await page.close();
 });

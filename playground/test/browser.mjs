@@ -89,6 +89,18 @@ export function settled(page, milliseconds = 400) {
   return page.evaluate((time) => new Promise((resolve) => setTimeout(resolve, time)), milliseconds);
 }
 
+/** Brings each figure to the screen, and waits until what it loads there has come. Returns their ids. */
+export async function awake(page) {
+  const ids = await page.$$eval(".figure", (all) => all.map(({ id }) => id));
+  for (const id of ids) {
+    if (!(await page.evaluate((id) => window.playground.figures[id].busy, id))) continue;
+    await page.$eval(`#${id}`, (element) => element.scrollIntoView());
+    await page.waitForFunction((id) => !window.playground.figures[id].busy, id);
+  }
+  await page.evaluate(() => scrollTo(0, 0));
+  return ids;
+}
+
 /** The middle of a handle, scrolled into view. */
 export async function middle(handle) {
   await handle.scrollIntoViewIfNeeded();

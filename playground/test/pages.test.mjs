@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 
 import { pages } from "../pages.js";
-import { browse, dragMouse, drawn, look, middle, serve, settled } from "./browser.mjs";
+import { awake, browse, dragMouse, drawn, look, middle, serve, settled } from "./browser.mjs";
 
 const here = import.meta.dirname;
 const dist = join(here, "../dist");
@@ -24,8 +24,6 @@ after(async () => {
   await browser.close();
   server.close();
 });
-
-const ids = (page) => page.$$eval(".figure", (all) => all.map(({ id }) => id));
 
 test("the first page links all pages, and every link leads somewhere", async () => {
   const { page, errors, foreign } = await browser.open(`${server.root}index.html`);
@@ -51,7 +49,7 @@ for (const file of files) {
     const times = await Promise.all(ready.map((page) => page.evaluate(() => performance.getEntriesByName("playground ready")[0].startTime)));
     for (const again of ready.slice(1)) await again.close();
     assert.ok(Math.min(...times) <= 1500, `draggable after ${times} ms`);
-    for (const id of await ids(page)) {
+    for (const id of await awake(page)) {
       for (const handle of await page.$$(`#${id} .handle:visible`)) {
         const box = await handle.boundingBox();
         assert.ok(box.width >= 44 && box.height >= 44, `${id}: a handle of ${box.width} x ${box.height}`);
@@ -102,7 +100,7 @@ for (const file of whole) {
 
   test(`${file}: keys keep handles in their pane, whose picture focus does not scroll`, async () => {
     const { page } = await browser.open(server.root + file);
-    for (const id of await ids(page)) {
+    for (const id of await awake(page)) {
       const target = await page.$(`#${id} .handle-target`);
       if (target === null) continue;
       for (const [key, side] of [["ArrowRight", "right"], ["ArrowLeft", "left"]]) {
@@ -218,7 +216,7 @@ for (const file of whole) {
   test(`${file}: addresses that are not valid start the page as without`, async () => {
     const { page } = await browser.open(server.root + file);
     const initial = {};
-    for (const id of await ids(page)) initial[id] = (await look(page, id)).state;
+    for (const id of await awake(page)) initial[id] = (await look(page, id)).state;
     await page.close();
     for (const value of ["target:1,2,3,4,5;target:x", "root:1e9,0;lengths:0;angles:", ":::;;;%E0%A4%A", "__proto__:1;constructor:2"]) {
       const hash = Object.keys(initial).map((id) => `${id}=${value}`).join("&");
@@ -233,7 +231,7 @@ for (const file of whole) {
     const { page } = await browser.open(server.root + file);
     await browser.context.grantPermissions(["clipboard-read", "clipboard-write"]);
     const programs = [];
-    for (const id of await ids(page)) {
+    for (const id of await awake(page)) {
       const target = await page.$(`#${id} .handle-target`);
       if (target) await dragMouse(page, target, 37, -21);
       const { probe, code } = await look(page, id);
@@ -269,10 +267,11 @@ for (const file of whole) {
     await context.test("in Rust", { skip: cargo ? false : "there is no cargo" }, () => {
       const project = mkdtempSync(join(tmpdir(), "playground-rust-"));
       const bins = join(project, "src/bin");
+      const crates = ["sinew", "sinew-files"].filter((name) => programs.some(({ rust }) => rust.includes(`${name.replace("-", "_")}::`)));
       mkdirSync(bins, { recursive: true });
       writeFileSync(
         join(project, "Cargo.toml"),
-        `[package]\nname = "copied"\nversion = "0.0.0"\nedition = "2024"\n\n[dependencies]\nsinew = { path = ${JSON.stringify(join(root, "crates/sinew"))} }\n\n[workspace]\n`,
+        `[package]\nname = "copied"\nversion = "0.0.0"\nedition = "2024"\n\n[dependencies]\n${crates.map((name) => `${name} = { path = ${JSON.stringify(join(root, "crates", name))} }\n`).join("")}\n[workspace]\n`,
       );
       // The same versions as the engine's own.
       copyFileSync(join(root, "Cargo.lock"), join(project, "Cargo.lock"));

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { pages } from "../pages.js";
-import { browse, drawn, middle, serve } from "./browser.mjs";
+import { awake, browse, drawn, middle, serve } from "./browser.mjs";
 
 const shots = join(import.meta.dirname, "../shots");
 mkdirSync(shots, { recursive: true });
@@ -18,7 +18,7 @@ for (const width of [1280, 390]) {
       const name = `${file.replace(".html", "")}-${width}-${colorScheme}`;
       if (!name.includes(only)) continue;
       const { page, errors } = await browser.open(server.root + file);
-      for (const id of await page.$$eval(".figure", (all) => all.map(({ id }) => id))) {
+      for (const id of await awake(page)) {
         // In the middle of the screen, so that a picture does not scroll what is being dragged.
         await page.$eval(`#${id}`, (element) => element.scrollIntoView({ block: "center" }));
         const handles = await page.$$(`#${id} .handle-target`);

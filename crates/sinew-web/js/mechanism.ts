@@ -43,6 +43,10 @@ export interface MechanismLink {
   readonly parent: number;
   /** Name of the joint that moves it; undefined for the root. */
   readonly joint: string | undefined;
+  /** Axis of that joint in the link's own space, of length 1: of a hinge, or of the first slide; undefined for other joints. */
+  readonly axis: readonly [number, number, number] | undefined;
+  /** Indices of the joint's degrees of freedom. */
+  readonly dofs: readonly number[];
 }
 
 /** A link: its index or its name. */
@@ -118,7 +122,11 @@ export class Mechanism extends Owned<Glue.RawMechanism> {
   constructor(engine: Engine, raw: Glue.RawMechanism) {
     super(engine, raw);
     this.name = raw.name;
-    this.links = Array.from({ length: raw.links }, (_, i) => ({ name: raw.linkName(i)!, parent: raw.linkParent(i), joint: raw.jointName(i) }));
+    this.links = Array.from({ length: raw.links }, (_, i) => {
+      const axis = [...raw.axis(i)] as [number, number, number] | [];
+      const dofs = [...raw.dofsOf(i)];
+      return { name: raw.linkName(i)!, parent: raw.linkParent(i), joint: raw.jointName(i), axis: axis.length === 3 ? axis : undefined, dofs };
+    });
     this.dofs = Array.from({ length: raw.dofs }, (_, i) => {
       const name = raw.dofName(i)!;
       const n = engine.exchange.numbers;

@@ -3,6 +3,7 @@
 use sinew::{
     Outcome,
     glam::{DAffine3, DQuat, DVec3},
+    joint::Turning,
     mechanism::{
         History, JointSpaceOptions, JointSpaceSolver, JointSpec, LinkFrames, LinkGoal, LinkTarget, Mechanism,
         MechanismBuilder, Mimic,
@@ -121,6 +122,28 @@ impl RawMechanism {
     pub fn joint_name(&self, link: usize) -> Option<String> {
         let link = self.mechanism.links().nth(link)?;
         self.mechanism.joint_name(link).map(Into::into)
+    }
+
+    /// Axis of the joint that moves a link, in the link's own space: that of a hinge, or of the first slide; nothing for other joints.
+    pub fn axis(&self, link: usize) -> Vec<f64> {
+        let joint = self.mechanism.links().nth(link).and_then(|link| self.mechanism.joint(link));
+        let axis = joint.and_then(|joint| match &joint.turning {
+            Turning::Hinge { axis, .. } => Some(axis.normalize_or_zero()),
+            _ => {
+                let slide = joint.slide.iter().position(Option::is_some)?;
+                Some(joint.slide_axes.col(slide))
+            }
+        });
+        axis.map_or(Vec::new(), |axis| axis.to_array().into())
+    }
+
+    /// The degrees of freedom of the joint that moves a link.
+    #[wasm_bindgen(js_name = dofsOf)]
+    pub fn dofs_of(&self, link: usize) -> Vec<u32> {
+        let links = || self.mechanism.links();
+        let Some(link) = links().nth(link) else { return Vec::new() };
+        let Some(parent) = self.mechanism.link_parent(link) else { return Vec::new() };
+        self.mechanism.dofs_between(parent, link).into_iter().map(|dof| dof as u32).collect()
     }
 
     /// Name of a degree of freedom, whose range, speed, and whether it slides, are left in the exchange.

@@ -24,6 +24,7 @@ test("a mechanism's links are where its values put them, and a solver finds valu
   const arm = crane();
   assert.deepEqual(arm.links.map(({ name, parent, joint }) => [name, parent, joint]), [["base", -1, undefined], ["mast", 0, "slew"], ["jib", 1, "luff"], ["hook", 2, "trolley"]]);
   assert.deepEqual(arm.dofs.map(({ name, min, max, slides }) => [name, min, max, slides]), [["slew", -3, 3, false], ["luff", 0, 1.4, false], ["trolley", 1, 4, true]]);
+  assert.deepEqual(arm.links.map(({ axis, dofs }) => [axis, dofs]), [[undefined, []], [[0, 0, 1], [0]], [[0, -1, 0], [1]], [[1, 0, 0], [2]]]);
   assert.equal(arm.dofs[1].speed, 0.5);
   // The jib rises about -y, and the mast turns about z.
   const hook = ([slew, luff, out]) => [out * Math.cos(luff) * Math.cos(slew), out * Math.cos(luff) * Math.sin(slew), 2 + out * Math.sin(luff)];

@@ -23,6 +23,18 @@ export interface ChoiceOptions<T extends string> extends Bound<T> {
   options: readonly (readonly [value: T, label: string])[];
 }
 
+export interface SelectOptions extends Bound<string> {
+  /** The values that can be chosen now, which are their own labels. */
+  options(): readonly string[];
+}
+
+export interface FileOptions {
+  label: string;
+  /** Endings of the files, with their dots. */
+  endings: readonly string[];
+  open(file: File): void;
+}
+
 export interface CounterOptions extends Bound<number> {
   min: number;
   max: number;
@@ -64,6 +76,21 @@ export class Controls {
   columns(): void {
     this.#host = element("div", "columns");
     this.element.append(this.#host);
+  }
+
+  /** A part of the bar, in columns, whose controls can be taken away. */
+  group(): Controls {
+    const host = element("div", "columns");
+    this.element.append(host);
+    const group = new Controls(host);
+    this.#syncs.push(() => group.sync());
+    return group;
+  }
+
+  /** Takes all controls away. */
+  clear(): void {
+    this.element.replaceChildren();
+    this.#syncs.length = 0;
   }
 
   /** Shows the present state in all controls. */
@@ -119,6 +146,36 @@ export class Controls {
       group.disabled = enabled?.() === false;
       for (const [value, input] of inputs) input.checked = value === get();
     });
+  }
+
+  select({ label, options, get, set, enabled }: SelectOptions): void {
+    const row = element("label", "control select");
+    const input = element("select", "");
+    row.append(element("span", "name", label), input);
+    input.addEventListener("change", () => set(input.value));
+    this.#add(row, () => {
+      const [given, shown] = [options(), Array.from(input.options, ({ value }) => value)];
+      if (given.length !== shown.length || given.some((value, n) => value !== shown[n])) {
+        input.replaceChildren(...given.map((value) => new Option(value, value)));
+      }
+      input.value = get();
+      input.disabled = enabled?.() === false || given.length < 2;
+    });
+  }
+
+  /** A button that opens a file of the reader's. */
+  file({ label, endings, open }: FileOptions): void {
+    const row = element("label", "control plain file");
+    const input = element("input", "unseen");
+    Object.assign(input, { type: "file", accept: endings.join() });
+    input.addEventListener("change", () => {
+      const file = input.files?.[0];
+      // The same file can be opened again.
+      input.value = "";
+      if (file) open(file);
+    });
+    row.append(element("span", "", label), input);
+    this.#add(row, () => {});
   }
 
   /** A count with buttons for one less and one more. */

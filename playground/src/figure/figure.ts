@@ -5,9 +5,13 @@ import type { DrawList } from "sinew/core";
 import * as address from "./address.ts";
 import { Controls } from "./controls.ts";
 import { copyButtons, type Code } from "./copy.ts";
+import { dropFiles } from "./drop.ts";
 import { initialState, readState, writeState, type Fields, type StateOf } from "./fields.ts";
 import { Pane, type PaneOptions } from "./pane.ts";
 import { sayAtRest } from "./speech.ts";
+
+/** Largest size of a file that is read, in bytes. */
+const MOST = 200e6;
 
 /** Options of a figure. */
 export interface FigureOptions<F extends Fields> {
@@ -48,11 +52,14 @@ export class Figure<F extends Fields = Fields> {
   readonly panes: Pane[] = [];
   /** The present state. Change it by {@link Figure.set}. */
   state: StateOf<F>;
+  /** Whether it waits for something that is loaded. Meanwhile nothing is solved. */
+  busy = false;
   /** Time of the engine: count of solves, milliseconds in all. */
   readonly time = { solves: 0, milliseconds: 0 };
   readonly #options: FigureOptions<F>;
   readonly #readout = document.createElement("p");
   readonly #error = document.createElement("p");
+  #start: (() => void) | undefined;
   #animation: { frame: number; playing: boolean } = { frame: 0, playing: false };
 
   constructor(options: FigureOptions<F>) {
@@ -94,6 +101,7 @@ export class Figure<F extends Fields = Fields> {
         address.flush();
       },
       failed: (error) => this.#fail(error),
+      shown: () => this.#start?.(),
       list: () => {
         this.#options.list.clear();
         return this.#options.list;
@@ -120,7 +128,8 @@ export class Figure<F extends Fields = Fields> {
   /** Solves and draws the present state. Called once when the figure is complete. */
   refresh(): void {
     const start = performance.now();
-    try {
+    if (this.busy) this.#readout.textContent = "Loading…";
+    else try {
       this.#options.solve(this.state);
       this.#error.hidden = true;
       this.#readout.textContent = this.#options.read(this.state);
@@ -162,6 +171,44 @@ export class Figure<F extends Fields = Fields> {
     });
   }
 
+  /** Loads something once the figure comes near the screen, and solves then. What fails is shown. */
+  later(load: () => Promise<void>): void {
+    this.busy = true;
+    this.#start = () => {
+      this.#start = undefined;
+      load().then(
+        () => {
+          this.busy = false;
+          this.refresh();
+        },
+        (error: unknown) => {
+          this.#readout.textContent = "";
+          this.#fail(error);
+        },
+      );
+    };
+  }
+
+  /**
+   * Takes files of the reader's, dropped onto the figure or opened by a button. A file that cannot be read is told, and the figure stays
+   * as it is.
+   */
+  files(label: string, endings: readonly string[], open: (file: File) => Promise<void>): void {
+    const take = async (file: File) => {
+      try {
+        if (!endings.some((ending) => file.name.toLowerCase().endsWith(ending))) {
+          throw new Error(`${file.name} is none of the files that this figure takes: ${endings.join(", ")}`);
+        }
+        if (file.size > MOST) throw new Error(`${file.name} has ${Math.round(file.size / 1e6)} MB; at most ${MOST / 1e6} are read here`);
+        await open(file);
+      } catch (error) {
+        this.#fail(error);
+      }
+    };
+    this.controls.file({ label, endings, open: (file) => void take(file) });
+    dropFiles(this.element, (file) => void take(file));
+  }
+
   /** Ends a motion. */
   pause(): void {
     cancelAnimationFrame(this.#animation.frame);
@@ -197,7 +244,9 @@ function figureElement(id: string): HTMLElement {
 
 function showError(element: HTMLElement, error: unknown): void {
   const text = error instanceof Error ? error.message : String(error);
-  element.textContent = text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
+  // Names of files stay as they are.
+  const first = /^\S*[./]\S/.test(text) ? text.charAt(0) : text.charAt(0).toUpperCase();
+  element.textContent = first + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
   element.hidden = false;
 }
 

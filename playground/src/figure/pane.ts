@@ -23,6 +23,8 @@ export interface PaneEvents {
   begin(handle: Handle): void;
   end(handle: Handle): void;
   failed(error: unknown): void;
+  /** It has come to the screen, or nearly so. */
+  shown(): void;
   /** An empty list, shared by all panes. */
   list(): DrawList;
 }
@@ -78,6 +80,7 @@ export class Pane {
     new IntersectionObserver(
       ([entry]) => {
         this.visible = entry!.isIntersecting;
+        if (this.visible) events.shown();
         if (this.visible && waiting.has(this)) this.redraw();
       },
       { rootMargin: "100px" },

@@ -63,6 +63,12 @@ export class Solids {
     return group;
   }
 
+  /** Takes a group away, with all that it has on the graphics card but materials. */
+  drop(group: Group): void {
+    group.removeFromParent();
+    group.traverse((node) => (node as Mesh).geometry?.dispose());
+  }
+
   /** Sets colours and light for a theme. */
   show(theme: Theme): void {
     for (const { material, colors } of this.#materials) material.color = new Color(colors[theme]);

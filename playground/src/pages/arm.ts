@@ -3,6 +3,7 @@
 import type { Chain, Core, DrawList, Pose, Report, Rotation } from "sinew/core";
 
 import { anglesOf, BALL, bend, GRIP, JOINTS, Robot, skeletonOf } from "../arm/robot.ts";
+import { ownRobot } from "../arm/own.ts";
 import { literal } from "../figure/copy.ts";
 import { choice, flag, number, numbers, point3, rounded, type StateOf } from "../figure/fields.ts";
 import { Figure } from "../figure/figure.ts";
@@ -215,4 +216,7 @@ ${JOINTS.map(({ name, at, axis, min, max }, n) => `        ("${name}", [${reals(
   }
 }
 
-await start(arm);
+await start((core, list) => {
+  arm(core, list);
+  ownRobot(list);
+});

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { browse, dragMouse, dragTouch, look, pressKeys, serve } from "./browser.mjs";
+import { awake, browse, dragMouse, dragTouch, drawn, look, pressKeys, serve } from "./browser.mjs";
 
 const server = await serve();
 const browser = await browse({ hasTouch: true, viewport: { width: 1280, height: 1000 } });
@@ -218,4 +218,94 @@ test("look: the face turns to the target, with the spine further than without", 
   }
   assert.ok(aside[0] < aside[1] - 0.2, `${aside}`);
   assert.deepEqual(errors, []);
+});
+
+/** Ends of the character that is shown are at their goals, or the figure says how far away they are. */
+const checkOwn = async (page, what, reached = true) => {
+  const { probe } = await look(page, "own");
+  const worst = Math.max(...probe.away);
+  if (reached) assert.ok(worst < 0.012, `${what}: ${worst} m away`);
+  else assert.ok(worst > 0.05, `${what}: ${worst} m away`);
+  return probe;
+};
+const shows = (page, name) => page.waitForFunction((name) => window.playground.figures.own.probe().model === name, name);
+
+test("a character of the reader's follows its goals by mouse, touch and keys", async () => {
+  const { page, errors, loaded } = await browser.open(url);
+  assert.ok(!loaded.some((name) => /files|GLTF/.test(name)), "files and their loader are not loaded before they are needed");
+  await awake(page);
+  const first = await checkOwn(page, "at first");
+  assert.deepEqual([first.model, first.human, first.ends], ["mannequin", true, ["hips", "head", "left hand", "right hand", "left foot", "right foot"]]);
+  const end = (name) => page.$(`#own .handle[aria-label="${name}"]`);
+  await dragMouse(page, await end("Right hand"), 20, 60);
+  await checkOwn(page, "by mouse");
+  await dragTouch(page, await end("Left hand"), 30, -60);
+  await checkOwn(page, "by touch");
+  await pressKeys(page, await end("Left foot"), "ArrowUp", 3);
+  await checkOwn(page, "by keys");
+  await dragMouse(page, await end("Right hand"), -300, -60);
+  const far = await checkOwn(page, "out of reach", false);
+  assert.match(await page.textContent("#own .readout"), /furthest away is right hand, by \d\.\d\d m/);
+  // The picture has the mesh where the pose is.
+  const before = await page.$eval("#own .pane canvas", (canvas) => canvas.toDataURL());
+  await click(page, "own", "At ease");
+  await drawn(page);
+  assert.notEqual(await page.$eval("#own .pane canvas", (canvas) => canvas.toDataURL()), before);
+  const ease = await checkOwn(page, "at ease");
+  assert.ok(Math.hypot(...ease.scene[3].map((v, axis) => v - far.scene[3][axis])) > 0.3);
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
+/** A creature of three legs of three joints each, with a triangle as its mesh, as a glTF with its buffer inside. */
+function tripod() {
+  const nodes = [{ name: "body", translation: [0, 1, 0], children: [1, 4, 7], mesh: 0 }];
+  [0, 1, 2].forEach((leg) => {
+    const angle = (2 * Math.PI * leg) / 3;
+    ["hip", "knee", "tip"].forEach((part, n) => {
+      const translation = n === 2 ? [0, -0.7, 0.02] : [0.4 * Math.sin(angle), n === 1 ? -0.2 : 0, 0.4 * Math.cos(angle)];
+      nodes.push({ name: `${part} ${leg}`, translation, ...(n < 2 ? { children: [nodes.length + 1] } : {}) });
+    });
+  });
+  const places = Buffer.from(Float32Array.of(-0.2, 0, 0, 0.2, 0, 0, 0, 0.3, 0).buffer);
+  return JSON.stringify({
+    asset: { version: "2.0" },
+    scene: 0,
+    scenes: [{ nodes: [0] }],
+    nodes,
+    meshes: [{ primitives: [{ attributes: { POSITION: 0 } }] }],
+    accessors: [{ bufferView: 0, componentType: 5126, count: 3, type: "VEC3", min: [-0.2, 0, 0], max: [0.2, 0.3, 0] }],
+    bufferViews: [{ buffer: 0, byteLength: 36 }],
+    buffers: [{ byteLength: 36, uri: `data:application/octet-stream;base64,${places.toString("base64")}` }],
+  });
+}
+
+test("creatures take the mannequin's place, and what is no character leaves it", async () => {
+  const { page, errors } = await browser.open(url);
+  await awake(page);
+  const open = (name, text) => page.setInputFiles("#own input[type=file]", { name, mimeType: "model/gltf+json", buffer: Buffer.from(text) });
+  await open("tripod.gltf", tripod());
+  await shows(page, "tripod");
+  const { human, ends } = await checkOwn(page, "a tripod");
+  assert.deepEqual([human, [...ends].sort()], [false, ["tip 0", "tip 1", "tip 2"]]);
+  await dragMouse(page, await page.$('#own .handle[aria-label="Tip 0"]'), 20, -30);
+  await checkOwn(page, "a tripod's leg is lifted");
+  const told = async (words) => {
+    await page.waitForFunction((words) => new RegExp(words).test(document.querySelector("#own .error:not([hidden])")?.textContent ?? ""), words);
+    assert.equal((await look(page, "own")).probe.model, "tripod");
+  };
+  await open("broken.glb", "glTF");
+  await told("^broken\\.glb");
+  await open("empty.gltf", "");
+  await told("^empty\\.gltf");
+  const box = JSON.parse(tripod());
+  box.nodes.splice(1);
+  delete box.nodes[0].children;
+  await open("box.gltf", JSON.stringify(box));
+  await told("^The model box has no limbs");
+  await click(page, "own", "The mannequin");
+  await shows(page, "mannequin");
+  await checkOwn(page, "the mannequin again");
+  assert.deepEqual(errors, []);
+  await page.close();
 });

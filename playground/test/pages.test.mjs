@@ -42,7 +42,7 @@ for (const file of files) {
       return sum + gzipSync(readFileSync(join(dist, path)), { level: 9 }).length;
     }, 0);
     // The first page is what people open from elsewhere; later ones find most of it in the cache.
-    assert.ok(size <= (file === files[0] ? 550_000 : 560_000), `${size} bytes by gzip`);
+    assert.ok(size <= (file === files[0] ? 550_000 : 570_000), `${size} bytes by gzip`);
     // Other work on the machine only ever adds time: the fastest of three.
     const ready = [page];
     while (ready.length < 3) ready.push((await browser.open(server.root + file)).page);

@@ -20,6 +20,12 @@ export interface FileUnits {
   up?: "y" | "z";
 }
 
+/** How a model is read. */
+export interface ModelOptions extends FileUnits {
+  /** Gives the joints of a two-legged figure people's ranges of motion; a model without two legs is then an error. */
+  humanLimits?: boolean;
+}
+
 /** Bytes of a file. */
 export type FileBytes = ArrayBuffer | ArrayBufferView;
 
@@ -70,8 +76,8 @@ function named(name: string): string {
   return name;
 }
 
-function units(given: FileUnits): [number, boolean] {
-  checkNames("units", given, ["scale", "up"]);
+function units(given: FileUnits, more: readonly string[] = []): [number, boolean] {
+  checkNames("options of a file", given, ["scale", "up", ...more]);
   const { scale = 1, up = "y" } = given;
   if (up !== "y" && up !== "z") throw new SinewError("type", `up must be "y" or "z", not ${describe(up)}`);
   return [number("the scale", scale), up === "z"];
@@ -103,10 +109,25 @@ export class Model extends Owned<Glue.RawModel> {
   /** Clips that cannot be played, and what is wrong in the file; empty for most files. */
   readonly problems: readonly string[];
 
+  /**
+   * Index of each joint's node in the glTF: three.js's `GLTFLoader` has the objects of nodes in `parser.associations`. -1 for joints of a
+   * BVH.
+   */
+  readonly nodes: Int32Array;
+
   /** @internal */
-  constructor(engine: Engine, raw: Glue.RawModel) {
+  constructor(engine: Engine, raw: Glue.RawModel, humanLimits: boolean) {
     super(engine, raw);
+    if (humanLimits) {
+      try {
+        engine.run(() => raw.limitHuman());
+      } catch (error) {
+        raw.free();
+        throw error;
+      }
+    }
     this.name = raw.name;
+    this.nodes = raw.nodes();
     this.skeleton = new Skeleton(engine, raw.skeleton(), [], undefined);
     this.clips = Array.from({ length: raw.clips }, (_, i) => new Clip(engine, raw.clip(i), this.skeleton));
     this.problems = raw.problems();
@@ -116,16 +137,39 @@ export class Model extends Owned<Glue.RawModel> {
    * Reads a GLB, glTF, VRM or BVH file, which the ending of its name tells. A glTF must have its buffers inside. Throws a
    * {@link SinewError} of kind `file` that says where the file is damaged.
    */
-  static read(content: FileBytes, name: string, given: FileUnits = {}): Model {
+  static read(content: FileBytes, name: string, given: ModelOptions = {}): Model {
     const engine = engineOf(this);
-    const [scale, zUp] = units(given);
-    return new Model(engine, engine.run(() => new (files(engine).RawModel)(bytes(content), named(name), scale, zUp)));
+    const [scale, zUp] = units(given, ["humanLimits"]);
+    const raw = engine.run(() => new (files(engine).RawModel)(bytes(content), named(name), scale, zUp));
+    return new Model(engine, raw, Boolean(given.humanLimits));
   }
 
   /** The built-in mannequin, whose clip `walk` goes some steps forwards. */
-  static mannequin(): Model {
+  static mannequin(given: Pick<ModelOptions, "humanLimits"> = {}): Model {
     const engine = engineOf(this);
-    return new Model(engine, engine.run(() => files(engine).RawModel.sample()));
+    checkNames("options of the mannequin", given, ["humanLimits"]);
+    return new Model(engine, engine.run(() => files(engine).RawModel.sample()), Boolean(given.humanLimits));
+  }
+
+  /** The model as a GLB, as three.js's `GLTFLoader` takes it. That of a BVH has a built figure as its mesh. */
+  toGlb(): Uint8Array<ArrayBuffer> {
+    const { raw } = this;
+    return this.engine.run(() => raw.glb()) as Uint8Array<ArrayBuffer>;
+  }
+
+  /** The joint of each role of a two-legged figure that is found, such as `left upper arm`; `spine 1` is the lowest joint of the spine. */
+  roles(): Map<string, number> {
+    const { raw } = this;
+    const [roles, joints] = this.engine.run(() => [raw.roles(), raw.roleJoints()]);
+    return new Map(roles.map((role, i) => [role, joints[i]!]));
+  }
+
+  /** Brings a pose to standing at ease: arms hang, elbows and knees are slightly bent. The model has human limits. */
+  standAtEase(pose: Pose): Pose {
+    const { engine, raw } = this;
+    const given = own(engine, "the pose", Pose, pose) as unknown as Glue.RawPose;
+    engine.run(() => raw.standAtEase(given));
+    return pose;
   }
 
   override free(): void {
@@ -149,7 +193,10 @@ export class Model extends Owned<Glue.RawModel> {
     return this.raw.skin();
   }
 
-  /** The figure that stands on two feet, by declared roles, names and shape; the ankles may be given. */
+  /**
+   * The figure that stands on two feet, by declared roles, names and shape; the ankles may be given. Feet are planted on free joints: the
+   * model is read without human limits.
+   */
   figure(feet: readonly [JointRef, JointRef] | [] = []): Figure {
     const { engine, raw } = this;
     if (!Array.isArray(feet) || ![0, 2].includes(feet.length)) {

@@ -1,10 +1,10 @@
 //! Files: models, arms, grounds, and planted models.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use sinew::{
     Pose,
-    body::RoleHints,
+    body::{BodyRoles, HumanLimits, RoleHints},
     ground::plant::{ClipOptions, Planting, Stride, plant_clip},
 };
 use sinew_files::{Model, ReadOptions, Source, UpAxis, build, bvh, gltf::Document, sample, urdf};
@@ -71,6 +71,8 @@ impl RawGround {
 #[wasm_bindgen]
 pub struct RawModel {
     model: Model,
+    /// Roles of a model whose joints have people's ranges.
+    human: Option<BodyRoles>,
 }
 
 #[wasm_bindgen]
@@ -83,18 +85,69 @@ impl RawModel {
             "glb" | "gltf" | "vrm" => Document::from_bytes(bytes, name, None).and_then(Document::into_model),
             _ => return Err(reading(format_args!("{name}: a model is a .glb, .gltf, .vrm or .bvh file"))),
         };
-        Ok(Self { model: model.map_err(reading)? })
+        Ok(Self { model: model.map_err(reading)?, human: None })
     }
 
     /// The built-in mannequin.
     pub fn sample() -> Result<RawModel, JsValue> {
-        Ok(Self { model: sample::mannequin().map_err(making)? })
+        Ok(Self { model: sample::mannequin().map_err(making)?, human: None })
     }
 
     /// Its name.
     #[wasm_bindgen(getter)]
     pub fn name(&self) -> String {
         self.model.name.clone()
+    }
+
+    /// Gives the joints of a two-legged figure people's ranges: before the skeleton is taken.
+    #[wasm_bindgen(js_name = limitHuman)]
+    pub fn limit_human(&mut self) -> Result<(), JsValue> {
+        let (bind, body) = (self.model.bind_pose(), self.body()?);
+        HumanLimits::of(&bind, &body).apply(Arc::make_mut(&mut self.model.skeleton)).map_err(making)?;
+        self.human = Some(body);
+        Ok(())
+    }
+
+    /// Brings a pose of a figure with people's ranges to standing at ease.
+    #[wasm_bindgen(js_name = standAtEase)]
+    pub fn stand_at_ease(&self, pose: &mut RawPose) -> Result<(), JsValue> {
+        pose.check(&self.model.skeleton)?;
+        let Some(body) = &self.human else {
+            return Err(failure("input", "the model was read without human limits"));
+        };
+        let bind = self.model.bind_pose();
+        pose.pull();
+        HumanLimits::of(&bind, body).stand_at_ease(&bind, body, &mut pose.pose);
+        pose.push_all();
+        Ok(())
+    }
+
+    /// Names of the roles of a two-legged figure that have a joint, such as `left upper arm`.
+    pub fn roles(&self) -> Result<Vec<String>, JsValue> {
+        Ok(self.body()?.assigned.iter().map(|a| a.role.to_string()).collect())
+    }
+
+    /// The joint of each role.
+    #[wasm_bindgen(js_name = roleJoints)]
+    pub fn role_joints(&self) -> Result<Vec<u32>, JsValue> {
+        Ok(self.body()?.assigned.iter().map(|a| a.joint.index() as u32).collect())
+    }
+
+    /// Index of each joint's node in the glTF; -1 for each joint of a BVH.
+    pub fn nodes(&self) -> Vec<i32> {
+        let document = match &self.model.source {
+            Source::Gltf(document) => Some(document),
+            Source::Bvh(_) => None,
+        };
+        let node = |joint| document.and_then(|d| d.node(joint)).map_or(-1, |node| node as i32);
+        self.model.skeleton.joints().map(node).collect()
+    }
+
+    /// The model as a GLB; that of a BVH has a built figure as its mesh.
+    pub fn glb(&self) -> Result<Vec<u8>, JsValue> {
+        let mut glb = Vec::new();
+        self.document()?.to_glb(&mut glb).map_err(making)?;
+        Ok(glb)
     }
 
     /// Its skeleton.
@@ -163,14 +216,7 @@ impl RawModel {
         };
         let rest = Pose::rest(&self.model.skeleton);
         let planting = plant_clip(&figure.figure, &rest, clip, ground, &options).map_err(solving)?;
-        let mut document = match &self.model.source {
-            Source::Gltf(document) => document.clone(),
-            Source::Bvh(_) => {
-                let mesh = build::figure(&self.model.skeleton);
-                build::document(&self.model.name, &self.model.skeleton, &mesh, &self.model.clips)
-                    .map_err(making)?
-            }
-        };
+        let mut document = self.document()?;
         document.add_animation(&planting.planted.clip, None).map_err(making)?;
         if let Some(mesh) = ground.triangles() {
             // Warm grey, as the command has it.
@@ -180,6 +226,23 @@ impl RawModel {
         document.to_glb(&mut glb).map_err(making)?;
         let clip = RawClip::of(planting.planted.clip.clone(), &self.model.skeleton);
         Ok(RawPlanting { planting, clip: Some(clip), glb })
+    }
+}
+
+impl RawModel {
+    fn body(&self) -> Result<BodyRoles, JsValue> {
+        BodyRoles::find(&self.model.bind_pose(), &self.model.declared_roles).map_err(making)
+    }
+
+    fn document(&self) -> Result<Document, JsValue> {
+        match &self.model.source {
+            Source::Gltf(document) => Ok(document.clone()),
+            Source::Bvh(_) => {
+                let mesh = build::figure(&self.model.skeleton);
+                build::document(&self.model.name, &self.model.skeleton, &mesh, &self.model.clips)
+                    .map_err(making)
+            }
+        }
     }
 }
 

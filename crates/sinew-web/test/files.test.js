@@ -5,7 +5,7 @@ import test from "node:test";
 
 import { SinewError, load } from "sinew/files";
 
-const { Figure, FootPlanter, Ground, JointSpaceSolver, Model, readGround, readUrdf } = await load();
+const { Chain, Figure, FootPlanter, Ground, JointSpaceSolver, Model, readGround, readUrdf } = await load();
 
 const bytes = (text) => new TextEncoder().encode(text);
 const fails = (kind, words, action) =>
@@ -138,4 +138,25 @@ test("the mannequin walks over a floor frame by frame: feet that stand stay", ()
   }
   assert.ok(stood > 60, `${stood}`);
   assert.ok(Figure.find(model.bindPose()).roles.size > 10);
+});
+
+test("people's limits, standing at ease, nodes and GLB", () => {
+  const model = Model.mannequin({ humanLimits: true });
+  const pose = model.skeleton.rest();
+  const roles = model.roles();
+  const at = (role) => model.skeleton.rest().model(roles.get(role)).position;
+  model.standAtEase(pose);
+  const hand = pose.model(roles.get("left hand")).position;
+  assert.ok(hand[1] < at("left upper arm")[1] - 0.4 && Math.abs(hand[0]) < 0.45, `${hand}`);
+  // A hand behind the head that a free arm would reach: a person's elbow bends one way only.
+  const limb = new Chain(model.skeleton, roles.get("left upper arm"), roles.get("left hand"));
+  const report = limb.solve(pose, { position: [0.05, at("left upper arm")[1] - 0.1, -0.45] });
+  assert.ok(!report.reached, "people's arms do not reach far behind");
+  const again = Model.read(model.toGlb(), "again.glb");
+  assert.deepEqual([...again.nodes], [...model.nodes]);
+  assert.deepEqual(again.skeleton.names, model.skeleton.names);
+  fails("input", /without human limits/, () => again.standAtEase(again.skeleton.rest()));
+  fails("input", /./, () => Model.read(bytes(BVH), "turn.bvh", { humanLimits: true }));
+  assert.equal(Model.read(Model.read(bytes(BVH), "turn.bvh").toGlb(), "turn.glb").skeleton.index("Spine") >= 0, true);
+  fails("type", /there is no `humanlimits`/, () => Model.mannequin({ humanlimits: true }));
 });

@@ -5,6 +5,7 @@ import type { Files, JointSpaceSolver, LinkGoal, Mechanism, Report } from "sinew
 
 import type { Controls } from "../figure/controls.ts";
 import { literal } from "../figure/copy.ts";
+import { takeFiles } from "../figure/drop.ts";
 import { flag, numbers, point3, rounded, type StateOf } from "../figure/fields.ts";
 import { Figure } from "../figure/figure.ts";
 import { drawDrop, drawFloor } from "../figure/floor.ts";
@@ -119,7 +120,7 @@ export function ownRobot(drawList: DrawList): void {
     step: 0.05,
   });
 
-  figure.files("Open a URDF", [".urdf", ".xml"], async (file) => {
+  takeFiles(figure, "Open a URDF", [".urdf", ".xml"], async (file) => {
     files ??= await (await import("sinew/files")).load();
     const mechanism = files.readUrdf(await file.text(), file.name);
     show(mechanism, tips(mechanism)[0]!, file.name);

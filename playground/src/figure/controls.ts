@@ -28,13 +28,6 @@ export interface SelectOptions extends Bound<string> {
   options(): readonly string[];
 }
 
-export interface FileOptions {
-  label: string;
-  /** Endings of the files, with their dots. */
-  endings: readonly string[];
-  open(file: File): void;
-}
-
 export interface CounterOptions extends Bound<number> {
   min: number;
   max: number;
@@ -161,21 +154,6 @@ export class Controls {
       input.value = get();
       input.disabled = enabled?.() === false || given.length < 2;
     });
-  }
-
-  /** A button that opens a file of the reader's. */
-  file({ label, endings, open }: FileOptions): void {
-    const row = element("label", "control plain file");
-    const input = element("input", "unseen");
-    Object.assign(input, { type: "file", accept: endings.join() });
-    input.addEventListener("change", () => {
-      const file = input.files?.[0];
-      // The same file can be opened again.
-      input.value = "";
-      if (file) open(file);
-    });
-    row.append(element("span", "", label), input);
-    this.#add(row, () => {});
   }
 
   /** A count with buttons for one less and one more. */

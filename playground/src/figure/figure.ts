@@ -5,13 +5,9 @@ import type { DrawList } from "sinew/core";
 import * as address from "./address.ts";
 import { Controls } from "./controls.ts";
 import { copyButtons, type Code } from "./copy.ts";
-import { dropFiles } from "./drop.ts";
 import { initialState, readState, writeState, type Fields, type StateOf } from "./fields.ts";
 import { Pane, type PaneOptions } from "./pane.ts";
 import { sayAtRest } from "./speech.ts";
-
-/** Largest size of a file that is read, in bytes. */
-const MOST = 200e6;
 
 /** Options of a figure. */
 export interface FigureOptions<F extends Fields> {
@@ -100,7 +96,7 @@ export class Figure<F extends Fields = Fields> {
         element.classList.remove("dragging");
         address.flush();
       },
-      failed: (error) => this.#fail(error),
+      failed: (error) => this.fail(error),
       shown: () => this.#start?.(),
       list: () => {
         this.#options.list.clear();
@@ -134,7 +130,7 @@ export class Figure<F extends Fields = Fields> {
       this.#error.hidden = true;
       this.#readout.textContent = this.#options.read(this.state);
     } catch (error) {
-      this.#fail(error);
+      this.fail(error);
     }
     this.time.milliseconds += performance.now() - start;
     this.time.solves += 1;
@@ -183,30 +179,10 @@ export class Figure<F extends Fields = Fields> {
         },
         (error: unknown) => {
           this.#readout.textContent = "";
-          this.#fail(error);
+          this.fail(error);
         },
       );
     };
-  }
-
-  /**
-   * Takes files of the reader's, dropped onto the figure or opened by a button. A file that cannot be read is told, and the figure stays
-   * as it is.
-   */
-  files(label: string, endings: readonly string[], open: (file: File) => Promise<void>): void {
-    const take = async (file: File) => {
-      try {
-        if (!endings.some((ending) => file.name.toLowerCase().endsWith(ending))) {
-          throw new Error(`${file.name} is none of the files that this figure takes: ${endings.join(", ")}`);
-        }
-        if (file.size > MOST) throw new Error(`${file.name} has ${Math.round(file.size / 1e6)} MB; at most ${MOST / 1e6} are read here`);
-        await open(file);
-      } catch (error) {
-        this.#fail(error);
-      }
-    };
-    this.controls.file({ label, endings, open: (file) => void take(file) });
-    dropFiles(this.element, (file) => void take(file));
   }
 
   /** Ends a motion. */
@@ -228,7 +204,8 @@ export class Figure<F extends Fields = Fields> {
     return this.#options.probe();
   }
 
-  #fail(error: unknown): void {
+  /** Shows an error until the next solve. */
+  fail(error: unknown): void {
     showError(this.#error, error);
   }
 }

@@ -4,6 +4,7 @@ import type { Core, DrawList, Pose, Report } from "sinew/core";
 
 import { rust, typescript } from "../body/code.ts";
 import { bodySkeleton, EASE, index, JOINTS, NAMES, numbersOf, parentOf, place } from "../body/joints.ts";
+import { ownCharacter } from "../body/own.ts";
 import { Mannequin } from "../body/mannequin.ts";
 import { literal } from "../figure/copy.ts";
 import { choice, flag, numbers, point3, rounded, type StateOf } from "../figure/fields.ts";
@@ -488,4 +489,5 @@ await start((core, drawList) => {
   drag(core, drawList);
   goals(core, drawList);
   look(core, drawList);
+  ownCharacter(drawList);
 });

@@ -1,0 +1,169 @@
+/** A character of a file: its scene, its skeleton, and the ends that goals can take. */
+
+import { Box3, Group, Vector3, type Material, type Mesh, type Object3D } from "three";
+
+import type { Files, Model, Pose } from "sinew/files";
+
+import { triple, type Xyz } from "../shapes.ts";
+
+/** Height of a two-legged figure in the scene, and largest extent of others. */
+const HEIGHT = 1.7;
+const EXTENT = 2.2;
+/** Largest count of ends that get a goal. */
+const ENDS = 14;
+const HUMAN = ["hips", "head", "left hand", "right hand", "left foot", "right foot"];
+
+/** An end of a character: its name, and its joint. */
+export interface End {
+  name: string;
+  joint: number;
+}
+
+/** A character that is shown. */
+export class Character {
+  readonly model: Model;
+  /** The pose at first: at ease for a person, else at rest. */
+  readonly ease: Pose;
+  readonly ends: readonly End[];
+  /** The joint above all that moves. */
+  readonly root: number;
+  readonly human: boolean;
+  readonly container = new Group();
+  readonly #objects: (Object3D | undefined)[];
+
+  private constructor(model: Model, scene: Object3D, objects: (Object3D | undefined)[], human: boolean) {
+    [this.model, this.#objects, this.human] = [model, objects, human];
+    const { skeleton } = model;
+    this.ease = human ? model.standAtEase(skeleton.rest()) : skeleton.rest();
+    if (human) {
+      const roles = model.roles();
+      this.ends = HUMAN.flatMap((name) => (roles.has(name) ? [{ name, joint: roles.get(name)! }] : []));
+      this.root = roles.get("hips")!;
+    } else [this.root, this.ends] = extremities(model);
+    this.#fit(scene);
+  }
+
+  /**
+   * Reads a file. A two-legged figure gets people's ranges of motion; of other creatures all joints are free. Throws what the readers say.
+   */
+  static async read(files: Files, bytes: Uint8Array<ArrayBuffer>, name: string): Promise<Character> {
+    let model: Model;
+    let human = true;
+    try {
+      model = files.Model.read(bytes, name, { humanLimits: true });
+    } catch (error) {
+      if ((error as { kind?: string }).kind === "file") throw error;
+      // It has no two legs.
+      human = false;
+      model = files.Model.read(bytes, name);
+    }
+    try {
+      const { GLTFLoader } = await import("three/addons/loaders/GLTFLoader.js");
+      // A BVH has no mesh: a built one takes its place.
+      const own = /\.bvh$/i.test(name) ? model.toGlb() : bytes;
+      const { scene, parser } = await new GLTFLoader().parseAsync(own.buffer.slice(own.byteOffset, own.byteOffset + own.byteLength), "");
+      const byNode = new Map<number, Object3D>();
+      for (const [object, of] of parser.associations as Map<Object3D, { nodes?: number } | undefined>) {
+        const nodes = of?.nodes;
+        // Parts of a mesh belong to the node of their group.
+        if (nodes !== undefined && object.isObject3D && !byNode.has(nodes)) byNode.set(nodes, object);
+      }
+      // A built file has its joints as its first nodes, in their order.
+      const objects = Array.from(model.nodes, (node, joint) => byNode.get(node < 0 ? joint : node));
+      return new Character(model, scene, objects, human);
+    } catch (error) {
+      model.free();
+      throw error;
+    }
+  }
+
+  /** Puts the scene on the floor, at the size of a person, facing the reader. */
+  #fit(scene: Object3D): void {
+    const { container, model } = this;
+    container.add(scene);
+    this.show(this.ease);
+    const box = new Box3();
+    container.updateMatrixWorld(true);
+    scene.traverse((node) => {
+      node.castShadow = node.receiveShadow = true;
+      // Bounds of the pose, not of the file.
+      node.frustumCulled = false;
+    });
+    box.setFromObject(scene, true);
+    if (box.isEmpty()) for (const at of points(this.ease.modelPositions())) box.expandByPoint(new Vector3(...at));
+    const size = box.getSize(new Vector3());
+    const scale = this.human ? HEIGHT / size.y : EXTENT / Math.max(size.x, size.y, size.z);
+    if (!Number.isFinite(scale) || scale <= 0) throw new Error(`the model ${model.name} has no size`);
+    container.scale.setScalar(scale);
+    if (this.human) {
+      const roles = model.roles();
+      const thigh = (side: string) => this.ease.model(roles.get(`${side} thigh`)!).position;
+      const [left, right] = [thigh("left"), thigh("right")];
+      // Its left is to the left of where it faces: VRM 0 faces -z, VRM 1 and glTF z, others anywhere.
+      container.rotation.y = -Math.atan2(right[2]! - left[2]!, left[0]! - right[0]!);
+    }
+    const center = box.getCenter(new Vector3()).multiplyScalar(scale).applyEuler(container.rotation);
+    container.position.set(-center.x, -box.min.y * scale, -center.z);
+    container.updateMatrixWorld(true);
+  }
+
+  /** Where a joint of a pose is in the scene. */
+  at(pose: Pose, joint: number): Xyz {
+    return triple(new Vector3(...triple(pose.model(joint).position)).applyMatrix4(this.container.matrixWorld).toArray());
+  }
+
+  /** A point of the scene in model space. */
+  meant(at: Xyz): Xyz {
+    return triple(this.container.worldToLocal(new Vector3(...at)).toArray());
+  }
+
+  /** Shows a pose. */
+  show({ rotations, positions }: Pose): void {
+    this.#objects.forEach((object, joint) => {
+      object?.quaternion.fromArray(rotations, 4 * joint);
+      object?.position.fromArray(positions, 3 * joint);
+    });
+    this.container.updateMatrixWorld(true);
+  }
+
+  free(): void {
+    this.container.removeFromParent();
+    this.container.traverse((node) => {
+      const { geometry, material } = node as Mesh;
+      geometry?.dispose();
+      for (const one of [material].flat() as Material[]) {
+        for (const value of Object.values(one ?? {})) if ((value as { isTexture?: boolean })?.isTexture) (value as { dispose(): void }).dispose();
+        one?.dispose();
+      }
+    });
+    this.ease.free();
+    this.model.free();
+  }
+}
+
+function points(numbers: Float32Array): Xyz[] {
+  return Array.from({ length: numbers.length / 3 }, (_, n) => triple(numbers.subarray(3 * n)));
+}
+
+/** The ends of a creature's limbs, and the joint above them all. */
+function extremities(model: Model): [number, End[]] {
+  const { skeleton } = model;
+  const { parents, names } = skeleton;
+  const children = names.map((_, joint) => [...parents.keys()].filter((other) => parents[other] === joint));
+  const line = (joint: number): number[] => (joint < 0 ? [] : [joint, ...line(parents[joint]!)]);
+  const rest = skeleton.rest().modelPositions();
+  const length = (a: number, b: number) => (b < 0 ? 0 : Math.hypot(...[0, 1, 2].map((n) => rest[3 * a + n]! - rest[3 * b + n]!)));
+  // How much of the creature hangs on a chain without forks.
+  const limb = (leaf: number) => {
+    let sum = 0;
+    for (let at = leaf; at >= 0 && children[at]!.length < 2; at = parents[at]!) sum += length(at, parents[at]!);
+    return sum;
+  };
+  const leaves = [...parents.keys()].filter((joint) => children[joint]!.length === 0 && line(joint).length > 2 && limb(joint) > 0);
+  const chosen = leaves.sort((a, b) => limb(b) - limb(a)).slice(0, ENDS);
+  if (chosen.length === 0) throw new Error(`the model ${model.name} has no limbs that could be moved`);
+  const lines = chosen.map((leaf) => line(leaf).reverse());
+  let depth = 0;
+  while (lines.every((above) => depth + 1 < above.length && above[depth + 1] === lines[0]![depth + 1])) depth++;
+  return [lines[0]![depth]!, chosen.map((joint) => ({ name: names[joint] || `joint ${joint}`, joint }))];
+}

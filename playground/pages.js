@@ -39,4 +39,10 @@ export const pages = [
     summary: "A whole body: dragged by any joint, led by nine goals, and looking around.",
     linked: true,
   },
+  {
+    file: "feet.html",
+    title: "Feet",
+    summary: "A walk meets stairs, slopes and rough ground, and its feet stand where they land.",
+    linked: true,
+  },
 ];

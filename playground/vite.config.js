@@ -41,6 +41,7 @@ export default ({ command }) => ({
   optimizeDeps: { exclude: ["sinew"], include: [] },
   // three.js by its single modules: what a page loads later then stays out of what it loads at once.
   resolve: command === "build" ? { alias: [{ find: /^three$/, replacement: "three/src/Three.js" }] } : {},
+  worker: { format: "es" },
   build: {
     target: "es2022",
     // three.js; tests bound what a page loads.

@@ -126,12 +126,15 @@ for (const file of whole) {
     const { page } = await touched.open(server.root + file);
     const pane = await page.$(".pane.orbits");
     if (pane !== null) {
+      await awake(page);
       await pane.scrollIntoViewIfNeeded();
       const { x, y, width, height } = await pane.boundingBox();
       const session = await page.context().newCDPSession(page);
       const points = [{ x: x + 30, y: y + 30, id: 0 }, { x: x + width - 30, y: y + height - 30, id: 1 }];
       const touch = (type, touchPoints) => session.send("Input.dispatchTouchEvent", { type, touchPoints });
-      const seen = async () => (await drawn(page), await pane.$eval(".handle-target", ({ style }) => style.transform));
+      // By a handle that turns with it, or by the picture.
+      const look = (element) => element.querySelector(".handle-target")?.style.transform ?? element.querySelector("canvas").toDataURL();
+      const seen = async () => (await drawn(page), await pane.evaluate(look));
       await touch("touchStart", [points[0]]);
       points[0].x += 30;
       await touch("touchMove", [points[0]]);

@@ -1,10 +1,11 @@
 /** A character of a file: its scene, its skeleton, and the ends that goals can take. */
 
-import { Box3, Group, Vector3, type Material, type Mesh, type Object3D } from "three";
+import { Box3, Group, Vector3, type Object3D } from "three";
 
 import type { Files, Model, Pose } from "sinew/files";
 
 import { triple, type Xyz } from "../shapes.ts";
+import { Puppet } from "./puppet.ts";
 
 /** Height of a two-legged figure in the scene, and largest extent of others. */
 const HEIGHT = 1.7;
@@ -29,10 +30,10 @@ export class Character {
   readonly root: number;
   readonly human: boolean;
   readonly container = new Group();
-  readonly #objects: (Object3D | undefined)[];
+  readonly #puppet: Puppet;
 
-  private constructor(model: Model, scene: Object3D, objects: (Object3D | undefined)[], human: boolean) {
-    [this.model, this.#objects, this.human] = [model, objects, human];
+  private constructor(model: Model, puppet: Puppet, human: boolean) {
+    [this.model, this.#puppet, this.human] = [model, puppet, human];
     const { skeleton } = model;
     this.ease = human ? model.standAtEase(skeleton.rest()) : skeleton.rest();
     if (human) {
@@ -40,7 +41,7 @@ export class Character {
       this.ends = HUMAN.flatMap((name) => (roles.has(name) ? [{ name, joint: roles.get(name)! }] : []));
       this.root = roles.get("hips")!;
     } else [this.root, this.ends] = extremities(model);
-    this.#fit(scene);
+    this.#fit(puppet.scene);
   }
 
   /**
@@ -58,19 +59,9 @@ export class Character {
       model = files.Model.read(bytes, name);
     }
     try {
-      const { GLTFLoader } = await import("three/addons/loaders/GLTFLoader.js");
       // A BVH has no mesh: a built one takes its place.
-      const own = /\.bvh$/i.test(name) ? model.toGlb() : bytes;
-      const { scene, parser } = await new GLTFLoader().parseAsync(own.buffer.slice(own.byteOffset, own.byteOffset + own.byteLength), "");
-      const byNode = new Map<number, Object3D>();
-      for (const [object, of] of parser.associations as Map<Object3D, { nodes?: number } | undefined>) {
-        const nodes = of?.nodes;
-        // Parts of a mesh belong to the node of their group.
-        if (nodes !== undefined && object.isObject3D && !byNode.has(nodes)) byNode.set(nodes, object);
-      }
-      // A built file has its joints as its first nodes, in their order.
-      const objects = Array.from(model.nodes, (node, joint) => byNode.get(node < 0 ? joint : node));
-      return new Character(model, scene, objects, human);
+      const puppet = await Puppet.of(model, /\.bvh$/i.test(name) ? model.toGlb() : bytes);
+      return new Character(model, puppet, human);
     } catch (error) {
       model.free();
       throw error;
@@ -84,11 +75,6 @@ export class Character {
     this.show(this.ease);
     const box = new Box3();
     container.updateMatrixWorld(true);
-    scene.traverse((node) => {
-      node.castShadow = node.receiveShadow = true;
-      // Bounds of the pose, not of the file.
-      node.frustumCulled = false;
-    });
     box.setFromObject(scene, true);
     if (box.isEmpty()) for (const at of points(this.ease.modelPositions())) box.expandByPoint(new Vector3(...at));
     const size = box.getSize(new Vector3());
@@ -118,24 +104,13 @@ export class Character {
   }
 
   /** Shows a pose. */
-  show({ rotations, positions }: Pose): void {
-    this.#objects.forEach((object, joint) => {
-      object?.quaternion.fromArray(rotations, 4 * joint);
-      object?.position.fromArray(positions, 3 * joint);
-    });
-    this.container.updateMatrixWorld(true);
+  show(pose: Pose): void {
+    this.#puppet.show(pose);
   }
 
   free(): void {
     this.container.removeFromParent();
-    this.container.traverse((node) => {
-      const { geometry, material } = node as Mesh;
-      geometry?.dispose();
-      for (const one of [material].flat() as Material[]) {
-        for (const value of Object.values(one ?? {})) if ((value as { isTexture?: boolean })?.isTexture) (value as { dispose(): void }).dispose();
-        one?.dispose();
-      }
-    });
+    this.#puppet.free();
     this.ease.free();
     this.model.free();
   }

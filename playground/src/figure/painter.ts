@@ -120,11 +120,13 @@ function triangles(material: ShaderMaterial): Layer {
   return {
     object,
     fill(given) {
+      object.visible = given.positions.length > 0;
+      // What has never been filled has no attributes yet.
+      if (!object.visible) return;
       positions.fill(given.positions, grow("position", 3));
       colors.fill(given.colors, grow("tint", 4));
       for (const attribute of Object.values(geometry.attributes)) (attribute as BufferAttribute).needsUpdate = true;
       geometry.setDrawRange(0, given.positions.length / 3);
-      object.visible = given.positions.length > 0;
     },
   };
 }
@@ -144,13 +146,15 @@ function lines(material: LineMaterial): Layer {
   return {
     object,
     fill(given) {
+      object.visible = given.positions.length > 0;
+      // What has never been filled has no attributes yet.
+      if (!object.visible) return;
       positions.fill(given.positions, grow(["instanceStart", "instanceEnd"], 3));
       colors.fill(given.colors, grow(["instanceColorStart", "instanceColorEnd"], 4));
       for (const name of ["instanceStart", "instanceColorStart"]) {
         (geometry.getAttribute(name) as InterleavedBufferAttribute).data.needsUpdate = true;
       }
       geometry.instanceCount = given.positions.length / 6;
-      object.visible = given.positions.length > 0;
     },
   };
 }
@@ -169,12 +173,13 @@ function discs(material: ShaderMaterial): Layer & { fill(given: Batches["discs"]
   return {
     object,
     fill(given: Batches["discs"]) {
+      object.visible = given.radii.length > 0;
+      if (!object.visible) return;
       positions.fill(given.positions, grow("center", 3));
       colors.fill(given.colors, grow("tint", 4));
       radii.fill(given.radii, grow("radius", 1));
       for (const name of ["center", "tint", "radius"]) geometry.getAttribute(name).needsUpdate = true;
       geometry.instanceCount = given.radii.length;
-      object.visible = given.radii.length > 0;
     },
   };
 }

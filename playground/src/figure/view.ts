@@ -21,6 +21,8 @@ export interface View {
   readonly pixel: number;
   /** Turns the camera by pixels dragged; where there is none, the background cannot be dragged. */
   orbit?(dx: number, dy: number): void;
+  /** Moves the point that the camera looks at. */
+  aim?(at: Point): void;
   /** Moves the camera nearer (above 1) or away. */
   zoom?(factor: number): void;
 }
@@ -111,6 +113,10 @@ export function spaceView({ target, radius, yaw = 30, pitch = 20 }: SpaceOptions
     orbit(dx, dy) {
       a -= dx * 0.008;
       b = Math.min(Math.max(b + dy * 0.008, -0.2), 1.45);
+      place();
+    },
+    aim(to) {
+      center.set(to[0]!, to[1]!, to[2] ?? 0);
       place();
     },
     zoom(factor) {

@@ -1,9 +1,11 @@
 // What is measured, in Node and on a page.
 
 import { load } from "sinew/core";
+import { load as loadFiles } from "sinew/files";
 
-import { nativeCases } from "../test/read.js";
+import { nativeCases, nativeFiles } from "../test/read.js";
 import { prepare } from "../test/replay.js";
+import { plantedFrames } from "../test/replay_files.js";
 import { race } from "./ccd.js";
 import { fastest } from "./fastest.js";
 
@@ -24,6 +26,10 @@ export async function measure() {
     };
     times[native.name] = fastest(count, native.task === "following limb" || many === undefined ? each : many);
     if (Number.isNaN(sum)) throw new Error("a rotation is NaN");
+  }
+  const files = await loadFiles();
+  for (const native of (await nativeFiles()).filter(({ nanos }) => nanos !== undefined)) {
+    times[native.name] = fastest(native.frames, plantedFrames(files, native));
   }
   return { times, ccd: race(classes) };
 }

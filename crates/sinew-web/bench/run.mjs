@@ -18,6 +18,7 @@ const BOUNDS = {
   "ten cones": 16000,
   "body of five goals": 50000,
   "body of five goals within limits": 100000,
+  "planted frame on a plane": 15000,
 };
 /** Largest ratio to native. */
 const RATIO = 3.5;
@@ -26,6 +27,7 @@ const FASTER = { "from rest": 60, "along a path": 40 };
 
 const imports = {
   "sinew/core": "/dist/core.js",
+  "sinew/files": "/dist/files.js",
   three: "/node_modules/three/build/three.module.js",
   "three/addons/": "/node_modules/three/examples/jsm/",
 };
@@ -48,7 +50,8 @@ const holds = (held) => {
   return held ? "" : "  missed";
 };
 console.log("nanoseconds a solve, fastest of 15 rounds        native    Node  Chromium  bound   ratio");
-for (const { name, nanos } of JSON.parse(readFileSync(join(root, "build/native.json"), "utf8"))) {
+const native = ["native", "native.files"].flatMap((name) => JSON.parse(readFileSync(join(root, `build/${name}.json`), "utf8")));
+for (const { name, nanos } of native) {
   if (nanos === undefined) continue;
   const time = chromium.times[name];
   const show = (value) => value.toFixed(0).padStart(8);

@@ -8,3 +8,8 @@ export async function read(url) {
 export async function nativeCases() {
   return JSON.parse(new TextDecoder().decode(await read(new URL("../build/native.json", import.meta.url))));
 }
+
+/** Walks and arms of the native engine, for `sinew/files`. */
+export async function nativeFiles() {
+  return JSON.parse(new TextDecoder().decode(await read(new URL("../build/native.files.json", import.meta.url))));
+}

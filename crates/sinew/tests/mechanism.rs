@@ -187,6 +187,34 @@ fn links_and_degrees_of_freedom_are_found_by_name() {
     assert!(m.dofs()[0].is_continuous() && !m.dofs()[1].is_continuous());
 }
 
+proptest! {
+    /// On trees whose links hang anywhere above; every third joint is fixed.
+    #[test]
+    fn degrees_of_freedom_between_links_are_those_on_the_way(above in prop::collection::vec(0.0..1.0f64, 1..40)) {
+        let mut builder = Mechanism::builder("tree");
+        builder.link("0");
+        let parents: Vec<usize> = above.iter().enumerate().map(|(i, share)| (share * (i + 1) as f64) as usize).collect();
+        for (i, parent) in parents.iter().enumerate() {
+            let child = (i + 1).to_string();
+            builder.link(&*child);
+            let moves = if i % 3 == 2 { Joint::FIXED } else { Joint::hinge(DVec3::X, Dof::FREE) };
+            builder.joint(JointSpec::new(format!("j{child}"), parent.to_string(), &*child, moves));
+        }
+        let m = builder.build().unwrap();
+        // The joints from a link up to the root, each by the number of its link.
+        let up = |link: usize| std::iter::successors((link > 0).then_some(link), |&at| Some(parents[at - 1]).filter(|&p| p > 0));
+        for a in 0..=parents.len() {
+            for b in 0..=parents.len() {
+                let one = |x, y| up(x).filter(move |j| !up(y).any(|k| k == *j));
+                let mut wanted: Vec<usize> = one(a, b).chain(one(b, a)).filter_map(|j| m.find_dof(&format!("j{j}"))).collect();
+                wanted.sort_unstable();
+                let link = |n: usize| m.find_link(&n.to_string()).unwrap();
+                prop_assert_eq!(m.dofs_between(link(a), link(b)), wanted, "{} to {}", a, b);
+            }
+        }
+    }
+}
+
 #[test]
 fn values_that_do_not_fit_are_named() {
     let m = arm([0.4, 0.3]);

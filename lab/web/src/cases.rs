@@ -24,7 +24,7 @@ use crate::Hash;
 /// Goals of each case.
 const GOALS: usize = 1000;
 /// Timed rounds over all goals; the fastest counts, natively and in the browser.
-const ROUNDS: usize = 15;
+pub const ROUNDS: usize = 15;
 
 pub enum Task {
     /// A limb on bare points: root, middle, tip and goal are four of `Case::goals`.

@@ -3,6 +3,7 @@
 //! cases that the package's benchmark repeats.
 
 mod cases;
+mod files;
 
 use std::{env, fmt::Write, fs, path::Path, process::ExitCode};
 
@@ -29,7 +30,11 @@ fn main() -> ExitCode {
         .collect();
     let file = Path::new(file);
     let made = file.parent().map_or(Ok(()), fs::create_dir_all);
-    if let Err(error) = made.and_then(|()| fs::write(file, format!("[\n{}\n]\n", lines.join(",\n")))) {
+    let write = |file: &Path, lines: &[String]| fs::write(file, format!("[\n{}\n]\n", lines.join(",\n")));
+    // Beside it those of `sinew/files`.
+    let written = made.and_then(|()| write(file, &lines));
+    if let Err(error) = written.and_then(|()| write(&file.with_extension("files.json"), &files::lines(times)))
+    {
         eprintln!("{}: {error}", file.display());
         return ExitCode::FAILURE;
     }

@@ -19,6 +19,8 @@ import { Machine, MachineSolids, tips } from "./machine.ts";
 const FAR = 3;
 /** Largest count of degrees of freedom that get a slider. */
 const SLIDERS = 30;
+/** Largest count of links that are drawn. */
+const LINKS = 1000;
 
 /** A robot that is shown. */
 interface Shown {
@@ -123,6 +125,11 @@ export function ownRobot(drawList: DrawList): void {
   takeFiles(figure, "Open a URDF", [".urdf", ".xml"], async (file) => {
     files ??= await (await import("sinew/files")).load();
     const mechanism = files.readUrdf(await file.text(), file.name);
+    const { length } = mechanism.links;
+    if (length > LINKS) {
+      mechanism.free();
+      throw new Error(`${file.name} has ${length} links; at most ${LINKS} are shown here`);
+    }
     show(mechanism, tips(mechanism)[0]!, file.name);
   });
   figure.controls.button({

@@ -12,6 +12,8 @@ const HEIGHT = 1.7;
 const EXTENT = 2.2;
 /** Largest count of ends that get a goal. */
 const ENDS = 14;
+/** Largest count of joints that are shown. */
+const JOINTS = 2000;
 const HUMAN = ["hips", "head", "left hand", "right hand", "left foot", "right foot"];
 
 /** An end of a character: its name, and its joint. */
@@ -59,6 +61,8 @@ export class Character {
       model = files.Model.read(bytes, name);
     }
     try {
+      const { length } = model.skeleton;
+      if (length > JOINTS) throw new Error(`${name} has ${length} joints; at most ${JOINTS} are shown here`);
       // A BVH has no mesh: a built one takes its place.
       const puppet = await Puppet.of(model, /\.bvh$/i.test(name) ? model.toGlb() : bytes);
       return new Character(model, puppet, human);

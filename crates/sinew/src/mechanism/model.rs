@@ -332,8 +332,12 @@ impl Mechanism {
 
     /// Iterates over the moving joints between two links, in no particular order.
     pub(super) fn path(&self, a: LinkId, b: LinkId) -> impl Iterator<Item = usize> {
-        let on_one_only = move |x, y| self.carriers(x).filter(move |&j| !self.carriers(y).any(|k| k == j));
-        on_one_only(a, b).chain(on_one_only(b, a))
+        let (of_a, of_b) = (self.carriers(a).count(), self.carriers(b).count());
+        // From the joint where both lines meet on, they are the same.
+        let level = |link, own: usize, other: usize| self.carriers(link).skip(own.saturating_sub(other));
+        let apart = level(a, of_a, of_b).zip(level(b, of_b, of_a)).take_while(|(i, j)| i != j).count();
+        let shared = of_a.min(of_b) - apart;
+        self.carriers(a).take(of_a - shared).chain(self.carriers(b).take(of_b - shared))
     }
 
     /// Iterates over the moving joints that carry a link, from the link to the base.

@@ -3,24 +3,21 @@
 import { type Engine, Owned, describe, engineOf, own } from "./engine.js";
 import { SinewError } from "./error.js";
 import { OTHER, floats, number, optional, putRotation, putVector, type Rotation, type Vector } from "./exchange.js";
+import { Body } from "./body.js";
 import { Clip } from "./clip.js";
 import { checkNames } from "./goal.js";
 import { Ground } from "./ground.js";
 import { Pose } from "./pose.js";
-import type { JointRef, Skeleton } from "./skeleton.js";
+import type { Skeleton } from "./skeleton.js";
 import { wholeGlue, type Glue } from "./whole_glue.js";
 
-/** What is known of a figure. */
-export interface FigureInput {
-  /** Joints of known roles, by VRM's names (`hips`, `leftUpperLeg`, ...); the others are found by names and shape. */
-  roles?: Record<string, JointRef>;
-  /** The left and the right ankle, where they are not found. */
-  feet?: readonly [JointRef, JointRef];
-  /**
-   * Vertices of the mesh in the bind pose: the joint of largest weight of each, and its position in model space. They tell where the
-   * soles are.
-   */
-  skin?: { joints: ArrayLike<number>; positions: ArrayLike<number> };
+/**
+ * Vertices of a mesh in the bind pose: the joint of largest weight of each, and its position in model space. They tell where the soles
+ * are.
+ */
+export interface FigureSkin {
+  joints: ArrayLike<number>;
+  positions: ArrayLike<number>;
 }
 
 /** How a leg is planted. */
@@ -102,64 +99,35 @@ export function putPlantOptions(n: Float64Array, options: PlantOptions): void {
   OPTIONS.forEach((name, i) => (n[OTHER + i] = optional(name, options[name])));
 }
 
-/**
- * A person's figure on two legs: which joint has which role, and where the soles are.
- *
- * Joints are found by declared roles, by names, and by the shape of the bind pose.
- */
+/** A body whose feet can be planted: where its soles are, and how its legs are planted. */
 export class Figure extends Owned<Glue.RawFigure> {
   /** @internal */
   static engine: Engine | undefined;
-  readonly skeleton: Skeleton;
-  /** The joint of each role that was found, such as `left upper arm`; `spine 1` is the lowest joint of the spine. */
-  readonly roles: ReadonlyMap<string, number>;
-  /** Why roles of the spine, neck, head, arms and toes have no joint. */
-  readonly doubts: readonly string[];
+  /** The body. */
+  readonly body: Body;
   /** Length of a leg from hip to ankle, and height of the figure, in metres. */
   readonly legLength: number;
   readonly height: number;
 
   /** @internal */
-  constructor(engine: Engine, raw: Glue.RawFigure, skeleton: Skeleton) {
+  constructor(engine: Engine, raw: Glue.RawFigure, body: Body) {
     super(engine, raw);
-    this.skeleton = skeleton;
-    const joints = raw.joints();
-    this.roles = new Map(raw.roles().map((role, i) => [role, joints[i]!]));
-    this.doubts = raw.doubts();
+    this.body = body;
     this.legLength = raw.legLength;
     this.height = raw.height;
   }
 
-  /** The figure of a bind pose, or of the rest pose, with y up. */
-  static find(bind: Pose, input: FigureInput = {}): Figure {
+  /** The figure of a body. Without a skin its soles have a person's proportions, or come from the joints of its feet. */
+  static of(body: Body, skin: FigureSkin = { joints: [], positions: [] }): Figure {
     const engine = engineOf(this);
-    const pose = own(engine, "the pose", Pose, bind);
-    checkNames("what is known of a Figure", input, ["roles", "feet", "skin"]);
-    const { skeleton } = bind;
-    const { roles = {}, feet = [], skin } = input;
-    checkNames("roles", roles, Object.keys(roles ?? {}));
-    if (!Array.isArray(feet) || ![0, 2].includes(feet.length)) {
-      throw new SinewError("type", `feet must be the left and the right ankle, not ${describe(feet)}`);
-    }
-    const index = (joint: JointRef) => skeleton.index(joint);
-    if (skin !== undefined) checkNames("the skin", skin, ["joints", "positions"]);
-    const joints = Uint32Array.from(skin?.joints ?? []);
-    const positions = floats("the skin's positions", skin?.positions ?? [], 3);
+    const of = own(engine, "the body", Body, body);
+    checkNames("the skin", skin, ["joints", "positions"]);
+    const joints = Uint32Array.from(skin.joints ?? []);
+    const positions = floats("the skin's positions", skin.positions, 3);
     if (positions.length !== 3 * joints.length) {
       throw new SinewError("type", `the skin has ${joints.length} joints for ${positions.length / 3} positions`);
     }
-    const raw = engine.run(
-      () =>
-        new (wholeGlue(engine).RawFigure)(
-          pose,
-          Object.keys(roles),
-          Uint32Array.from(Object.values(roles), index),
-          Uint32Array.from(feet as readonly JointRef[], index),
-          joints,
-          positions,
-        ),
-    );
-    return new Figure(engine, raw, skeleton);
+    return new Figure(engine, engine.run(() => new (wholeGlue(engine).RawFigure)(of, joints, positions)), body);
   }
 
   /** Sets how a leg is planted. A {@link FootPlanter} takes what is set when it is made. */
@@ -253,7 +221,7 @@ export type FrameSampler = (later: number, pose: Pose) => FigurePlacement | void
  * Plants feet frame by frame: standing feet are held on the ground, and the pelvis follows.
  *
  * ```ts
- * const figure = Figure.find(skeleton.rest());
+ * const figure = Figure.of(Body.find(skeleton.rest()));
  * const planter = new FootPlanter(figure);
  * planter.learnFloor(walk);
  * const feet = planter.state(); // one for each character
@@ -275,7 +243,7 @@ export class FootPlanter extends Owned<Glue.RawFootPlanter> {
     const of = own(engine, "the figure", Figure, figure);
     putPlantOptions(engine.exchange.numbers, options);
     super(engine, engine.run(() => new (wholeGlue(engine).RawFootPlanter)(of)));
-    this.skeleton = figure.skeleton;
+    this.skeleton = figure.body.skeleton;
   }
 
   /** Finds the floor for which a clip was made, as some float and others sink. `rest` has the joints that the clip does not move. */

@@ -45,7 +45,8 @@ export interface Pin extends Effector {
 }
 
 const NAMES = [...OPTION_NAMES, "root", "posture"];
-const EFFECTOR_NAMES = ["joint", "offset", "priority", "relativeTo", "positionWeight", "rotationWeight"];
+/** @internal */
+export const EFFECTOR_NAMES: readonly string[] = ["joint", "offset", "priority", "relativeTo", "positionWeight", "rotationWeight"];
 
 type EffectorLike = Effector | JointRef;
 

@@ -3,6 +3,7 @@
 import { type Engine, Owned, describe, engineOf, own } from "./engine.js";
 import { SinewError } from "./error.js";
 import { OTHER, number } from "./exchange.js";
+import { Body, known } from "./body.js";
 import { Clip } from "./clip.js";
 import type { Glue } from "./files.glue.js";
 import { Figure, type PlantOptions, putPlantOptions } from "./foot_planter.js";
@@ -18,12 +19,6 @@ export interface FileUnits {
   scale?: number;
   /** The axis that points up; "y" by default. */
   up?: "y" | "z";
-}
-
-/** How a model is read. */
-export interface ModelOptions extends FileUnits {
-  /** Gives the joints of a two-legged figure people's ranges of motion; a model without two legs is then an error. */
-  humanLimits?: boolean;
 }
 
 /** Bytes of a file. */
@@ -76,8 +71,8 @@ function named(name: string): string {
   return name;
 }
 
-function units(given: FileUnits, more: readonly string[] = []): [number, boolean] {
-  checkNames("options of a file", given, ["scale", "up", ...more]);
+function units(given: FileUnits): [number, boolean] {
+  checkNames("options of a file", given, ["scale", "up"]);
   const { scale = 1, up = "y" } = given;
   if (up !== "y" && up !== "z") throw new SinewError("type", `up must be "y" or "z", not ${describe(up)}`);
   return [number("the scale", scale), up === "z"];
@@ -116,16 +111,8 @@ export class Model extends Owned<Glue.RawModel> {
   readonly nodes: Int32Array;
 
   /** @internal */
-  constructor(engine: Engine, raw: Glue.RawModel, humanLimits: boolean) {
+  constructor(engine: Engine, raw: Glue.RawModel) {
     super(engine, raw);
-    if (humanLimits) {
-      try {
-        engine.run(() => raw.limitHuman());
-      } catch (error) {
-        raw.free();
-        throw error;
-      }
-    }
     this.name = raw.name;
     this.nodes = raw.nodes();
     this.skeleton = new Skeleton(engine, raw.skeleton(), [], undefined);
@@ -137,47 +124,22 @@ export class Model extends Owned<Glue.RawModel> {
    * Reads a GLB, glTF, VRM or BVH file, which the ending of its name tells. A glTF must have its buffers inside. Throws a
    * {@link SinewError} of kind `file` that says where the file is damaged.
    */
-  static read(content: FileBytes, name: string, given: ModelOptions = {}): Model {
+  static read(content: FileBytes, name: string, given: FileUnits = {}): Model {
     const engine = engineOf(this);
-    const [scale, zUp] = units(given, ["humanLimits"]);
-    const raw = engine.run(() => new (files(engine).RawModel)(bytes(content), named(name), scale, zUp));
-    return new Model(engine, raw, Boolean(given.humanLimits));
+    const [scale, zUp] = units(given);
+    return new Model(engine, engine.run(() => new (files(engine).RawModel)(bytes(content), named(name), scale, zUp)));
   }
 
   /** The built-in mannequin, whose clip `walk` goes some steps forwards. */
-  static mannequin(given: Pick<ModelOptions, "humanLimits"> = {}): Model {
+  static mannequin(): Model {
     const engine = engineOf(this);
-    checkNames("options of the mannequin", given, ["humanLimits"]);
-    return new Model(engine, engine.run(() => files(engine).RawModel.sample()), Boolean(given.humanLimits));
+    return new Model(engine, engine.run(() => files(engine).RawModel.sample()));
   }
 
   /** The model as a GLB, as three.js's `GLTFLoader` takes it. That of a BVH has a built figure as its mesh. */
   toGlb(): Uint8Array<ArrayBuffer> {
     const { raw } = this;
     return this.engine.run(() => raw.glb()) as Uint8Array<ArrayBuffer>;
-  }
-
-  /** The joint of each role of a two-legged figure that is found, such as `left upper arm`; `spine 1` is the lowest joint of the spine. */
-  roles(): Map<string, number> {
-    const { raw } = this;
-    const [roles, joints] = this.engine.run(() => [raw.roles(), raw.roleJoints()]);
-    return new Map(roles.map((role, i) => [role, joints[i]!]));
-  }
-
-  /** Brings a pose to standing at ease: arms hang, elbows and knees are slightly bent. The model has human limits. */
-  standAtEase(pose: Pose): Pose {
-    const { engine, raw } = this;
-    const given = own(engine, "the pose", Pose, pose) as unknown as Glue.RawPose;
-    engine.run(() => raw.standAtEase(given));
-    return pose;
-  }
-
-  override free(): void {
-    if (!this.freed) {
-      this.clips.forEach((clip) => clip.free());
-      this.skeleton.free();
-    }
-    super.free();
   }
 
   /** The pose in which the mesh was modelled; the rest pose if there is no skin. */
@@ -193,17 +155,19 @@ export class Model extends Owned<Glue.RawModel> {
     return this.raw.skin();
   }
 
-  /**
-   * The figure that stands on two feet, by declared roles, names and shape; the ankles may be given. Feet are planted on free joints: the
-   * model is read without human limits.
-   */
-  figure(feet: readonly [JointRef, JointRef] | [] = []): Figure {
+  /** The body on two legs, by declared roles, names and shape; the ankles may be given. */
+  body(feet?: readonly [JointRef, JointRef]): Body {
     const { engine, raw } = this;
-    if (!Array.isArray(feet) || ![0, 2].includes(feet.length)) {
-      throw new SinewError("type", `feet must be the left and the right ankle, not ${describe(feet)}`);
-    }
-    const joints = Uint32Array.from(feet as readonly JointRef[], (joint) => this.skeleton.index(joint));
-    return new Figure(engine, engine.run(() => raw.figure(joints)), this.skeleton);
+    const [, , ankles] = known(this.skeleton, feet === undefined ? {} : { feet });
+    return new Body(engine, engine.run(() => raw.body(ankles)), this.skeleton);
+  }
+
+  /** The figure of a body of this model, with the soles of its mesh. */
+  figure(body: Body = this.body()): Figure {
+    const { engine, raw } = this;
+    const of = own(engine, "the body", Body, body) as unknown as Glue.RawBody;
+    if (body.skeleton !== this.skeleton) throw new SinewError("input", "the body is that of another model");
+    return new Figure(engine, engine.run(() => raw.figure(of)), body);
   }
 
   /**

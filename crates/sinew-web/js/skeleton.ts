@@ -122,6 +122,11 @@ export class Skeleton extends Owned<Glue.RawSkeleton> {
     return new Pose(this);
   }
 
+  /** Another skeleton of the same joints and nodes. @internal */
+  copy(raw: Glue.RawSkeleton): Skeleton {
+    return new Skeleton(this.engine, raw, this.nodes, this.space);
+  }
+
   /** The nodes of the joints in the scene that the skeleton was made from, or in a copy of it. @internal */
   nodesIn(scene: SceneNode): readonly SceneNode[] {
     let found = this.#scenes.get(scene);

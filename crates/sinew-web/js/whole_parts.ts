@@ -1,6 +1,7 @@
 /** What `sinew` and `sinew/inline` have in common: `sinew/core`, and what goes beyond it. */
 
 import type { Engine } from "./engine.js";
+import { Body, Trackers } from "./body.js";
 import { Clip } from "./clip.js";
 import { classes as coreClasses, type Core } from "./core_parts.js";
 import { Figure, FootPlanter, FootPlanterState } from "./foot_planter.js";
@@ -9,14 +10,17 @@ import { bind } from "./load.js";
 import { JointSpaceSolver, Mechanism } from "./mechanism.js";
 
 export * from "./core_parts.js";
+export { Body, Trackers } from "./body.js";
+export type { BodyInput } from "./body.js";
 export * from "./clip.js";
 export { Figure, FootPlanter, FootPlanterState } from "./foot_planter.js";
-export type { FigureInput, FigurePlacement, FootPlanterReport, FootState, FrameSampler, LegOptions, PlantOptions } from "./foot_planter.js";
+export type { FigurePlacement, FigureSkin, FootPlanterReport, FootState, FrameSampler, LegOptions, PlantOptions } from "./foot_planter.js";
 export * from "./ground.js";
 export * from "./mechanism.js";
 
 /** The classes of `sinew`, of one instance of the engine. */
 export interface Whole extends Core {
+  readonly Body: typeof Body;
   readonly Clip: typeof Clip;
   readonly Figure: typeof Figure;
   readonly FootPlanter: typeof FootPlanter;
@@ -24,9 +28,10 @@ export interface Whole extends Core {
   readonly Ground: typeof Ground;
   readonly JointSpaceSolver: typeof JointSpaceSolver;
   readonly Mechanism: typeof Mechanism;
+  readonly Trackers: typeof Trackers;
 }
 
 /** @internal */
 export function wholeClasses(engine: Engine): Whole {
-  return { ...coreClasses(engine), ...bind(engine, { Clip, Figure, FootPlanter, FootPlanterState, Ground, JointSpaceSolver, Mechanism }) };
+  return { ...coreClasses(engine), ...bind(engine, { Body, Clip, Figure, FootPlanter, FootPlanterState, Ground, JointSpaceSolver, Mechanism, Trackers }) };
 }

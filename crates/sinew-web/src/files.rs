@@ -1,10 +1,10 @@
 //! Files: models, arms, grounds, and planted models.
 
-use std::{path::Path, sync::Arc};
+use std::path::Path;
 
 use sinew::{
     Pose,
-    body::{BodyRoles, HumanLimits, RoleHints},
+    body::RoleHints,
     ground::plant::{ClipOptions, Planting, Stride, plant_clip},
 };
 use sinew_files::{Model, ReadOptions, Source, UpAxis, build, bvh, gltf::Document, sample, urdf};
@@ -19,6 +19,7 @@ use crate::{
     plant::{RawFigure, read_options},
     pose::RawPose,
     skeleton::RawSkeleton,
+    trackers::RawBody,
 };
 
 /// An error of a file.
@@ -71,8 +72,6 @@ impl RawGround {
 #[wasm_bindgen]
 pub struct RawModel {
     model: Model,
-    /// Roles of a model whose joints have people's ranges.
-    human: Option<BodyRoles>,
 }
 
 #[wasm_bindgen]
@@ -85,12 +84,12 @@ impl RawModel {
             "glb" | "gltf" | "vrm" => Document::from_bytes(bytes, name, None).and_then(Document::into_model),
             _ => return Err(reading(format_args!("{name}: a model is a .glb, .gltf, .vrm or .bvh file"))),
         };
-        Ok(Self { model: model.map_err(reading)?, human: None })
+        Ok(Self { model: model.map_err(reading)? })
     }
 
     /// The built-in mannequin.
     pub fn sample() -> Result<RawModel, JsValue> {
-        Ok(Self { model: sample::mannequin().map_err(making)?, human: None })
+        Ok(Self { model: sample::mannequin().map_err(making)? })
     }
 
     /// Its name.
@@ -99,38 +98,14 @@ impl RawModel {
         self.model.name.clone()
     }
 
-    /// Gives the joints of a two-legged figure people's ranges: before the skeleton is taken.
-    #[wasm_bindgen(js_name = limitHuman)]
-    pub fn limit_human(&mut self) -> Result<(), JsValue> {
-        let (bind, body) = (self.model.bind_pose(), self.body()?);
-        HumanLimits::of(&bind, &body).apply(Arc::make_mut(&mut self.model.skeleton)).map_err(making)?;
-        self.human = Some(body);
-        Ok(())
-    }
-
-    /// Brings a pose of a figure with people's ranges to standing at ease.
-    #[wasm_bindgen(js_name = standAtEase)]
-    pub fn stand_at_ease(&self, pose: &mut RawPose) -> Result<(), JsValue> {
-        pose.check(&self.model.skeleton)?;
-        let Some(body) = &self.human else {
-            return Err(failure("input", "the model was read without human limits"));
-        };
-        let bind = self.model.bind_pose();
-        pose.pull();
-        HumanLimits::of(&bind, body).stand_at_ease(&bind, body, &mut pose.pose);
-        pose.push_all();
-        Ok(())
-    }
-
-    /// Names of the roles of a two-legged figure that have a joint, such as `left upper arm`.
-    pub fn roles(&self) -> Result<Vec<String>, JsValue> {
-        Ok(self.body()?.assigned.iter().map(|a| a.role.to_string()).collect())
-    }
-
-    /// The joint of each role.
-    #[wasm_bindgen(js_name = roleJoints)]
-    pub fn role_joints(&self) -> Result<Vec<u32>, JsValue> {
-        Ok(self.body()?.assigned.iter().map(|a| a.joint.index() as u32).collect())
+    /// The body on two legs, by declared roles, names and shape; the ankles may be given.
+    pub fn body(&self, feet: &[u32]) -> Result<RawBody, JsValue> {
+        let mut hints = RoleHints::new().with_declared(&self.model.declared_roles);
+        if let [left, right] = *feet {
+            let skeleton = self.skeleton();
+            hints = hints.with_feet([skeleton.id(left)?, skeleton.id(right)?]);
+        }
+        RawBody::find(&self.model.bind_pose(), &hints)
     }
 
     /// Index of each joint's node in the glTF; -1 for each joint of a BVH.
@@ -182,15 +157,9 @@ impl RawModel {
         clips.chain(self.model.bind_problems.iter().map(ToString::to_string)).collect()
     }
 
-    /// The figure that stands on feet, which are found by declared roles, names and shape, or given.
-    pub fn figure(&self, feet: &[u32]) -> Result<RawFigure, JsValue> {
-        let bind = self.model.bind_pose();
-        let mut hints = RoleHints::new().with_declared(&self.model.declared_roles);
-        if let [left, right] = *feet {
-            let skeleton = self.skeleton();
-            hints = hints.with_feet([skeleton.id(left)?, skeleton.id(right)?]);
-        }
-        RawFigure::find(&bind, &hints, &self.model.skin_points(&bind))
+    /// The figure of a body of this model, with the soles of its mesh.
+    pub fn figure(&self, body: &RawBody) -> Result<RawFigure, JsValue> {
+        RawFigure::of(body, &self.model.skin_points(&body.bind))
     }
 
     /// Joint and position of each vertex of the skin in the bind pose, in model space: four numbers each.
@@ -230,10 +199,6 @@ impl RawModel {
 }
 
 impl RawModel {
-    fn body(&self) -> Result<BodyRoles, JsValue> {
-        BodyRoles::find(&self.model.bind_pose(), &self.model.declared_roles).map_err(making)
-    }
-
     fn document(&self) -> Result<Document, JsValue> {
         match &self.model.source {
             Source::Gltf(document) => Ok(document.clone()),

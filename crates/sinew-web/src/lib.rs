@@ -25,6 +25,8 @@ mod plant;
 mod pose;
 mod skeleton;
 mod trace;
+#[cfg(feature = "whole")]
+mod trackers;
 mod tree;
 mod two_bone;
 
@@ -46,4 +48,5 @@ pub use {
     ground::RawGround,
     mechanism::{RawJointSpaceSolver, RawMechanism, RawMechanismBuilder},
     plant::{RawFigure, RawFootPlanter, RawFootPlanterState},
+    trackers::{RawBody, RawTrackers},
 };

@@ -3,8 +3,7 @@
 use std::{rc::Rc, sync::Arc};
 
 use sinew::{
-    JointId, Placement, Pose, Skeleton,
-    body::{BodyRoles, Role, RoleHints},
+    JointId, Placement, Skeleton,
     glam::{Affine3, Vec3},
     ground::plant::{Figure, FootPlanter, FootPlanterReport, FootPlanterState, FootState, PlantOptions},
 };
@@ -17,6 +16,7 @@ use crate::{
     ground::RawGround,
     pose::{Numbers, RawPose},
     skeleton::RawSkeleton,
+    trackers::RawBody,
 };
 
 #[wasm_bindgen]
@@ -27,54 +27,30 @@ extern "C" {
     fn at(this: &Sampler, later: f32) -> Result<(), JsValue>;
 }
 
-/// A figure whose feet can be planted, with the roles of its joints.
+/// A figure whose feet can be planted.
 #[wasm_bindgen]
 pub struct RawFigure {
     pub(crate) figure: Figure,
-    roles: BodyRoles,
 }
 
 impl RawFigure {
-    pub(crate) fn find(
-        bind: &Pose,
-        hints: &RoleHints<'_>,
-        skin: &[(JointId, Vec3)],
-    ) -> Result<Self, JsValue> {
-        let roles = BodyRoles::find_with(bind, hints).map_err(making)?;
-        let figure = Figure::of_body(bind, &roles, skin).map_err(making)?;
-        Ok(Self { figure, roles })
+    pub(crate) fn of(body: &RawBody, skin: &[(JointId, Vec3)]) -> Result<Self, JsValue> {
+        Ok(Self { figure: Figure::of_body(&body.bind, &body.roles, skin).map_err(making)? })
     }
 }
 
 #[wasm_bindgen]
 impl RawFigure {
-    /// The figure of a bind pose. `declared` names the role and gives the joint of each that is known (`hips`, `leftUpperLeg`, as VRM
-    /// does); `feet` has both ankles, or nothing; `skin` the joint of each vertex of the mesh, and `places` where it is.
+    /// The figure of a body. `skin` has the joint of each vertex of the mesh, and `places` where it is in the bind pose.
     #[wasm_bindgen(constructor)]
-    pub fn new(
-        bind: &mut RawPose,
-        declared: Vec<String>,
-        declared_joints: &[u32],
-        feet: &[u32],
-        skin: &[u32],
-        places: &[f32],
-    ) -> Result<Self, JsValue> {
-        bind.pull();
-        bind.pose.update();
-        let skeleton = RawSkeleton { skeleton: bind.pose.skeleton().clone() };
-        let joint = |&index: &u32| skeleton.id(index);
-        let joints = declared_joints.iter().map(joint).collect::<Result<Vec<_>, _>>()?;
-        let declared: Vec<_> = declared.into_iter().zip(joints).collect();
-        let mut hints = RoleHints::new().with_declared(&declared);
-        if let [left, right] = feet {
-            hints = hints.with_feet([joint(left)?, joint(right)?]);
-        }
+    pub fn new(body: &RawBody, skin: &[u32], places: &[f32]) -> Result<Self, JsValue> {
+        let skeleton = RawSkeleton { skeleton: body.bind.skeleton().clone() };
         let skin = skin
             .iter()
             .zip(places.chunks_exact(3))
-            .map(|(index, place)| Ok((joint(index)?, Vec3::from_slice(place))))
+            .map(|(&index, place)| Ok((skeleton.id(index)?, Vec3::from_slice(place))))
             .collect::<Result<Vec<_>, JsValue>>()?;
-        Self::find(&bind.pose, &hints, &skin)
+        Self::of(body, &skin)
     }
 
     /// Length of a leg, from hip to ankle, in metres.
@@ -87,27 +63,6 @@ impl RawFigure {
     #[wasm_bindgen(getter)]
     pub fn height(&self) -> f32 {
         self.figure.height()
-    }
-
-    /// Names of the roles that have a joint, such as `left upper arm`.
-    pub fn roles(&self) -> Vec<String> {
-        self.roles.assigned.iter().map(|a| a.role.to_string()).collect()
-    }
-
-    /// The joint of each role.
-    pub fn joints(&self) -> Vec<u32> {
-        self.roles.assigned.iter().map(|a| a.joint.index() as u32).collect()
-    }
-
-    /// Why roles of the spine, neck, head, arms and toes have no joint.
-    pub fn doubts(&self) -> Vec<String> {
-        self.roles.doubts.iter().map(ToString::to_string).collect()
-    }
-
-    /// The joint of a role; -1 for none.
-    pub fn joint(&self, role: &str) -> i32 {
-        let role: Option<Role> = self.roles.assigned.iter().map(|a| a.role).find(|r| r.to_string() == role);
-        role.and_then(|role| self.roles.joint(role)).map_or(-1, |joint| joint.index() as i32)
     }
 
     /// Sets a leg from the exchange: height of the sole above the ground, turn outwards, influence, and whether the foot lies along the

@@ -5,7 +5,7 @@ import test from "node:test";
 
 import { SinewError, load } from "sinew/files";
 
-const { Chain, Figure, FootPlanter, Ground, JointSpaceSolver, Model, readGround, readUrdf } = await load();
+const { Body, Chain, FootPlanter, Ground, JointSpaceSolver, Model, readGround, readUrdf } = await load();
 
 const bytes = (text) => new TextEncoder().encode(text);
 const fails = (kind, words, action) =>
@@ -88,7 +88,7 @@ test("the mannequin is planted on stairs, and its file is read back", () => {
   const model = Model.mannequin();
   assert.deepEqual(model.clips.map(({ name }) => name), ["walk"]);
   const figure = model.figure();
-  for (const role of ["hips", "spine 1", "head", "left upper arm", "right hand", "left thigh", "right toes"]) assert.ok(figure.roles.has(role), role);
+  for (const role of ["hips", "spine 1", "head", "left upper arm", "right hand", "left thigh", "right toes"]) assert.ok(figure.body.roles.has(role), role);
   const ground = Ground.stairs({ rise: 0.12, going: 0.4, lead: 1 });
   const { clip, glb, plantedShare, stride, contacts } = model.plant("walk", figure, ground, { stride: "fit" });
   assert.equal(clip.name, "walk (planted)");
@@ -97,7 +97,7 @@ test("the mannequin is planted on stairs, and its file is read back", () => {
   const again = Model.read(glb, "planted.glb");
   assert.deepEqual(again.clips.map(({ name }) => name), ["walk", "walk (planted)"]);
   const pose = again.skeleton.rest();
-  const toes = ["left", "right"].map((side) => again.skeleton.names[figure.roles.get(`${side} toes`)]);
+  const toes = ["left", "right"].map((side) => again.skeleton.names[figure.body.joint(`${side} toes`)]);
   let [standing, higher] = [0, 0];
   for (const { side, point, from, to, unplanted } of contacts) {
     if (point !== "ball" || unplanted !== undefined) continue;
@@ -123,7 +123,7 @@ test("the mannequin walks over a floor frame by frame: feet that stand stay", ()
   const [walk] = model.clips;
   const planter = new FootPlanter(figure).learnFloor(walk).setLookAhead(0.3);
   const [feet, pose, ground] = [planter.state(), model.skeleton.rest(), Ground.level(0.05)];
-  const foot = figure.roles.get("left toes");
+  const foot = figure.body.joint("left toes");
   let before;
   let stood = 0;
   for (let frame = 0; frame < 60 * walk.duration; frame++) {
@@ -137,26 +137,25 @@ test("the mannequin walks over a floor frame by frame: feet that stand stay", ()
     } else before = undefined;
   }
   assert.ok(stood > 60, `${stood}`);
-  assert.ok(Figure.find(model.bindPose()).roles.size > 10);
+  assert.ok(Body.find(model.bindPose()).roles.size > 10);
 });
 
-test("people's limits, standing at ease, nodes and GLB", () => {
-  const model = Model.mannequin({ humanLimits: true });
-  const pose = model.skeleton.rest();
-  const roles = model.roles();
-  const at = (role) => model.skeleton.rest().model(roles.get(role)).position;
-  model.standAtEase(pose);
-  const hand = pose.model(roles.get("left hand")).position;
-  assert.ok(hand[1] < at("left upper arm")[1] - 0.4 && Math.abs(hand[0]) < 0.45, `${hand}`);
-  // A hand behind the head that a free arm would reach: a person's elbow bends one way only.
-  const limb = new Chain(model.skeleton, roles.get("left upper arm"), roles.get("left hand"));
-  const report = limb.solve(pose, { position: [0.05, at("left upper arm")[1] - 0.1, -0.45] });
+test("a model's body, nodes and GLB", () => {
+  const model = Model.mannequin();
+  const body = model.body();
+  const skeleton = body.limited();
+  const pose = body.standAtEase(skeleton.rest());
+  const shoulder = pose.model(body.joint("left upper arm")).position;
+  const hand = pose.model(body.joint("left hand")).position;
+  assert.ok(hand[1] < shoulder[1] - 0.4 && Math.abs(hand[0]) < 0.45, `${hand}`);
+  // Behind the back, where a free arm would reach: a person's does not.
+  const limb = new Chain(skeleton, body.joint("left upper arm"), body.joint("left hand"));
+  const report = limb.solve(pose, { position: [0.05, shoulder[1] - 0.1, -0.45] });
   assert.ok(!report.reached, "people's arms do not reach far behind");
   const again = Model.read(model.toGlb(), "again.glb");
   assert.deepEqual([...again.nodes], [...model.nodes]);
   assert.deepEqual(again.skeleton.names, model.skeleton.names);
-  fails("input", /without human limits/, () => again.standAtEase(again.skeleton.rest()));
-  fails("input", /./, () => Model.read(bytes(BVH), "turn.bvh", { humanLimits: true }));
-  assert.equal(Model.read(Model.read(bytes(BVH), "turn.bvh").toGlb(), "turn.glb").skeleton.index("Spine") >= 0, true);
-  fails("type", /there is no `humanlimits`/, () => Model.mannequin({ humanlimits: true }));
+  fails("input", /another model/, () => again.figure(body));
+  fails("input", /./, () => Model.read(bytes(BVH), "turn.bvh").body());
+  assert.ok(Model.read(Model.read(bytes(BVH), "turn.bvh").toGlb(), "turn.glb").skeleton.index("Spine") >= 0);
 });

@@ -5,9 +5,10 @@ import test from "node:test";
 
 import { load as loadCore } from "sinew/core";
 import { SinewError, load } from "sinew/files";
+import { Bone, Group, Vector3 } from "three";
 
 const sinew = await load();
-const { Clip, Figure, FootPlanter, Ground, JointSpaceSolver, Mechanism, Pose, Skeleton } = sinew;
+const { Body, Clip, Figure, FootPlanter, Ground, JointSpaceSolver, Mechanism, Pose, Skeleton, Trackers } = sinew;
 
 const close = (a, b, within, what = "") => assert.ok(Math.hypot(...[...a].map((v, i) => v - b[i])) <= within, `${what} ${[...a]} is not ${[...b]}`);
 const fails = (kind, words, action) =>
@@ -162,9 +163,11 @@ const LEGS = [
 
 test("a standing figure's feet are on the ground, by step and by stepWith, and influence takes them off it", () => {
   const skeleton = Skeleton.from(LEGS);
-  const figure = Figure.find(skeleton.rest());
-  assert.equal(skeleton.names[figure.roles.get("left shin")], "LeftLeg");
-  assert.ok(figure.doubts.length > 0 && Math.abs(figure.legLength - 2 * Math.hypot(0.42, 0.02)) < 1e-6);
+  const body = Body.find(skeleton.rest());
+  const figure = Figure.of(body);
+  assert.equal(skeleton.names[body.joint("left shin")], "LeftLeg");
+  close(body.front, [0, 0, 1], 1e-6);
+  assert.ok(body.doubts.length > 0 && Math.abs(figure.legLength - 2 * Math.hypot(0.42, 0.02)) < 1e-6);
   // Under the left foot the ground is 10 cm higher.
   const quad = (x0, x1, y) => [x0, y, -3, x0, y, 3, x1, y, 3, x0, y, -3, x1, y, 3, x1, y, -3];
   const ground = Ground.mesh([...quad(0, 3, 0.1), ...quad(-3, 0, 0)]);
@@ -192,11 +195,16 @@ test("a standing figure's feet are on the ground, by step and by stepWith, and i
 test("what figures and planters refuse", async () => {
   const skeleton = Skeleton.from(LEGS);
   const [rest, pose] = [skeleton.rest(), skeleton.rest()];
-  const figure = Figure.find(rest);
+  const body = Body.find(rest);
+  const figure = Figure.of(body);
   const planter = new FootPlanter(figure);
   const [feet, ground] = [planter.state(), Ground.level()];
   const other = Skeleton.from(LEGS.slice(0, 4));
-  fails("input", /hips|leg|feet|ankle|thigh/i, () => Figure.find(other.rest()));
+  fails("input", /hips|leg|feet|ankle|thigh/i, () => Body.find(other.rest()));
+  fails("input", /no joint has the role "tail": there are hips/, () => body.joint("tail"));
+  fails("type", /2 joints for 1/, () => Figure.of(body, { joints: [0, 0], positions: [0, 0, 0] }));
+  fails("input", /no joint 99/, () => Figure.of(body, { joints: [99], positions: [0, 0, 0] }));
+  fails("type", /the left and the right ankle/, () => Body.find(rest, { feet: ["LeftFoot"] }));
   fails("input", /contact_height must be/, () => new FootPlanter(figure, { contactHeight: -1 }));
   fails("type", /there is no `contactheight`/, () => new FootPlanter(figure, { contactheight: 1 }));
   fails("solve", /time/, () => planter.step(feet, ground, pose, NaN));
@@ -210,21 +218,102 @@ test("what figures and planters refuse", async () => {
   fails("solve", /./, () => feet.setInfluence(3));
   // Objects of another instance.
   const core = await loadCore();
-  fails("instance", /another instance/, () => Figure.find(core.Skeleton.from(LEGS).rest()));
-  fails("type", /must be a Pose/, () => Figure.find(skeleton));
+  fails("instance", /another instance/, () => Body.find(core.Skeleton.from(LEGS).rest()));
+  fails("type", /must be a Pose/, () => Body.find(skeleton));
   assert.ok(pose instanceof Pose);
+});
+
+const PERSON = [
+  ...LEGS,
+  { name: "Spine", parent: "Hips", position: [0, 0.15, 0] },
+  { name: "Spine1", parent: "Spine", position: [0, 0.2, 0] },
+  { name: "Neck", parent: "Spine1", position: [0, 0.22, 0] },
+  { name: "Head", parent: "Neck", position: [0, 0.1, 0] },
+  ...["Left", "Right"].flatMap((side) => {
+    const s = side === "Left" ? 1 : -1;
+    return [
+      { name: `${side}Arm`, parent: "Spine1", position: [0.18 * s, 0.15, 0] },
+      { name: `${side}ForeArm`, parent: `${side}Arm`, position: [0.28 * s, 0, 0] },
+      { name: `${side}Hand`, parent: `${side}ForeArm`, position: [0.25 * s, 0, 0] },
+    ];
+  }),
+];
+
+test("head and hands lead a body whose feet stay and whose balance holds", () => {
+  const bind = Skeleton.from(PERSON).rest();
+  const body = Body.find(bind);
+  const skeleton = body.limited();
+  assert.deepEqual(skeleton.names, bind.skeleton.names);
+  const pose = body.standAtEase(skeleton.rest());
+  const [left, right] = [pose.model("LeftFoot").position, pose.model("RightFoot").position];
+  assert.ok(pose.model("LeftHand").position[1] < pose.model("LeftArm").position[1] - 0.4, "arms hang");
+  const trackers = new Trackers(body, ["left hand", "right hand", "head"].map((role) => body.joint(role)), pose);
+  const before = pose.model("Hips").position[1];
+  const goals = [[0.2, 1, 0.4], [-0.2, 1, 0.4], [0, 1.25, 0.05]];
+  const report = trackers.solve(pose, goals.map((position) => ({ position })));
+  assert.ok(report.positionResidual < 1e-3, `${report.positionResidual}`);
+  ["LeftHand", "RightHand", "Head"].forEach((name, i) => {
+    close(pose.model(name).position, goals[i], 1e-3, name);
+    assert.ok(trackers.residuals(i).position < 1e-3);
+  });
+  assert.ok(pose.model("Hips").position[1] < before - 0.05, "knees bend");
+  close(pose.model("LeftFoot").position, left, 1e-3, "left foot");
+  close(pose.model("RightFoot").position, right, 1e-3, "right foot");
+  assert.ok(trackers.outOfBalance(pose) < 0.02, `${trackers.outOfBalance(pose)}`);
+  // A goal that is left out, and a step.
+  assert.ok(trackers.solve(pose, [{ position: goals[0] }, null, { position: [0, 1.3, 0.02] }]).positionResidual < 1e-3);
+  trackers.stand(pose);
+  fails("input", /another skeleton/, () => trackers.solve(bind, [null, null, null]));
+  fails("type", /a list of 3/, () => trackers.solve(pose, []));
+  fails("input", /other joints than the body/, () => new Trackers(body, [0], Skeleton.from(LEGS).rest()));
+  fails("input", /there is no effector 7/, () => trackers.residuals(7));
+  fails("solve", /./, () => trackers.solve(pose, [{ position: [NaN, 0, 0] }, null, null]));
+});
+
+test("trackers lead an avatar of three.js, whose bones have names that say nothing", () => {
+  const scene = new Group();
+  scene.position.set(3, 0, -2);
+  scene.scale.setScalar(2);
+  const bones = new Map();
+  for (const { name, parent, position } of PERSON) {
+    const bone = Object.assign(new Bone(), { name: `b${bones.size}` });
+    bone.position.fromArray(position);
+    (bones.get(parent) ?? scene).add(bone);
+    bones.set(name, bone);
+  }
+  scene.updateMatrixWorld(true);
+  const vrm = { hips: "Hips", spine: "Spine", head: "Head", leftHand: "LeftHand", rightHand: "RightHand", leftFoot: "LeftFoot", rightFoot: "RightFoot" };
+  for (const side of ["left", "right"]) {
+    const [S, V] = [side === "left" ? "Left" : "Right", side];
+    Object.assign(vrm, { [`${V}UpperLeg`]: `${S}UpLeg`, [`${V}LowerLeg`]: `${S}Leg`, [`${V}UpperArm`]: `${S}Arm`, [`${V}LowerArm`]: `${S}ForeArm` });
+  }
+  const roles = Object.fromEntries(Object.entries(vrm).map(([role, name]) => [role, bones.get(name)]));
+  const body = Body.find(Skeleton.from(scene).rest(), { roles });
+  const skeleton = body.limited();
+  const pose = body.standAtEase(skeleton.rest());
+  const trackers = new Trackers(body, [bones.get("Head"), bones.get("LeftHand"), bones.get("RightHand")], pose);
+  const wanted = [[0, 1.3, 0.05], [0.25, 1.05, 0.35], [-0.2, 0.95, 0.3]];
+  const report = trackers.solve(pose, wanted.map((position) => ({ position })));
+  assert.ok(report.positionResidual < 1e-3, `${report.positionResidual}`);
+  pose.applyTo(scene);
+  scene.updateMatrixWorld(true);
+  ["Head", "LeftHand", "RightHand"].forEach((name, i) => {
+    const at = bones.get(name).getWorldPosition(new Vector3());
+    close(at.toArray(), scene.localToWorld(new Vector3(...wanted[i])).toArray(), 5e-3, name);
+  });
 });
 
 test("ten thousand objects leave the memory as it was", () => {
   const skeleton = Skeleton.from(LEGS);
   const rest = skeleton.rest();
   const once = () => {
-    const figure = Figure.find(rest);
+    const body = Body.find(rest);
+    const figure = Figure.of(body);
     const planter = new FootPlanter(figure);
     const feet = planter.state();
     const ground = Ground.level();
     planter.step(feet, ground, rest, 1 / 60);
-    [feet, planter, ground, figure].forEach((object) => object.free());
+    [feet, planter, ground, figure, body].forEach((object) => object.free());
   };
   for (let i = 0; i < 100; i++) once();
   const { byteLength } = rest.rotations.buffer;

@@ -2,7 +2,7 @@
 
 import { Box3, Group, Vector3, type Object3D } from "three";
 
-import type { Files, Model, Pose } from "sinew/files";
+import type { Body, Files, Model, Pose, Skeleton } from "sinew/files";
 
 import { triple, type Xyz } from "../shapes.ts";
 import { Puppet } from "./puppet.ts";
@@ -30,18 +30,20 @@ export class Character {
   readonly ends: readonly End[];
   /** The joint above all that moves. */
   readonly root: number;
-  readonly human: boolean;
+  /** That of the model, with a person's ranges where it is one. */
+  readonly skeleton: Skeleton;
+  readonly #body: Body | undefined;
   readonly container = new Group();
   readonly #puppet: Puppet;
 
-  private constructor(model: Model, puppet: Puppet, human: boolean) {
-    [this.model, this.#puppet, this.human] = [model, puppet, human];
-    const { skeleton } = model;
-    this.ease = human ? model.standAtEase(skeleton.rest()) : skeleton.rest();
-    if (human) {
-      const roles = model.roles();
-      this.ends = HUMAN.flatMap((name) => (roles.has(name) ? [{ name, joint: roles.get(name)! }] : []));
-      this.root = roles.get("hips")!;
+  private constructor(model: Model, puppet: Puppet, body: Body | undefined) {
+    [this.model, this.#puppet, this.#body] = [model, puppet, body];
+    this.skeleton = body?.limited() ?? model.skeleton;
+    const rest = this.skeleton.rest();
+    this.ease = body?.standAtEase(rest) ?? rest;
+    if (body) {
+      this.ends = HUMAN.flatMap((name) => (body.roles.has(name) ? [{ name, joint: body.joint(name) }] : []));
+      this.root = body.joint("hips");
     } else [this.root, this.ends] = extremities(model);
     this.#fit(puppet.scene);
   }
@@ -50,22 +52,19 @@ export class Character {
    * Reads a file. A two-legged figure gets people's ranges of motion; of other creatures all joints are free. Throws what the readers say.
    */
   static async read(files: Files, bytes: Uint8Array<ArrayBuffer>, name: string): Promise<Character> {
-    let model: Model;
-    let human = true;
-    try {
-      model = files.Model.read(bytes, name, { humanLimits: true });
-    } catch (error) {
-      if ((error as { kind?: string }).kind === "file") throw error;
-      // It has no two legs.
-      human = false;
-      model = files.Model.read(bytes, name);
-    }
+    const model = files.Model.read(bytes, name);
     try {
       const { length } = model.skeleton;
       if (length > JOINTS) throw new Error(`${name} has ${length} joints; at most ${JOINTS} are shown here`);
+      let body: Body | undefined;
+      try {
+        body = model.body();
+      } catch {
+        // It has no two legs.
+      }
       // A BVH has no mesh: a built one takes its place.
       const puppet = await Puppet.of(model, /\.bvh$/i.test(name) ? model.toGlb() : bytes);
-      return new Character(model, puppet, human);
+      return new Character(model, puppet, body);
     } catch (error) {
       model.free();
       throw error;
@@ -85,16 +84,19 @@ export class Character {
     const scale = this.human ? HEIGHT / size.y : EXTENT / Math.max(size.x, size.y, size.z);
     if (!Number.isFinite(scale) || scale <= 0) throw new Error(`the model ${model.name} has no size`);
     container.scale.setScalar(scale);
-    if (this.human) {
-      const roles = model.roles();
-      const thigh = (side: string) => this.ease.model(roles.get(`${side} thigh`)!).position;
-      const [left, right] = [thigh("left"), thigh("right")];
-      // Its left is to the left of where it faces: VRM 0 faces -z, VRM 1 and glTF z, others anywhere.
-      container.rotation.y = -Math.atan2(right[2]! - left[2]!, left[0]! - right[0]!);
+    if (this.#body) {
+      // VRM 0 faces -z, VRM 1 and glTF z, others anywhere.
+      const [x, , z] = this.#body.front;
+      container.rotation.y = -Math.atan2(x, z);
     }
     const center = box.getCenter(new Vector3()).multiplyScalar(scale).applyEuler(container.rotation);
     container.position.set(-center.x, -box.min.y * scale, -center.z);
     container.updateMatrixWorld(true);
+  }
+
+  /** Whether it is a person on two legs. */
+  get human(): boolean {
+    return this.#body !== undefined;
   }
 
   /** Where a joint of a pose is in the scene. */
@@ -116,6 +118,8 @@ export class Character {
     this.container.removeFromParent();
     this.#puppet.free();
     this.ease.free();
+    if (this.#body) this.skeleton.free();
+    this.#body?.free();
     this.model.free();
   }
 }

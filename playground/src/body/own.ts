@@ -119,7 +119,7 @@ export function ownCharacter(drawList: DrawList): void {
     let body: FullBody;
     try {
       const ends = character.ends.map(({ joint }) => joint);
-      body = new files.FullBody(character.model.skeleton, character.root, ends, { root: "free", restarts: 0 });
+      body = new files.FullBody(character.skeleton, character.root, ends, { root: "free", restarts: 0 });
     } catch (error) {
       character.free();
       throw error;
@@ -167,23 +167,30 @@ const real = (at: readonly number[]) => at.map(literal).join(", ");
 
 function typescript({ character, file }: Shown, goals: readonly Goal[], last: number): string {
   const { human, root, ends } = character;
-  const limits = human ? "{ humanLimits: true }" : "";
   const read =
     file === undefined
-      ? `Model.mannequin(${limits})`
-      : `Model.read(await (await fetch(${JSON.stringify(file)})).arrayBuffer(), ${JSON.stringify(file)}${human ? `, ${limits}` : ""})`;
+      ? "Model.mannequin()"
+      : `Model.read(await (await fetch(${JSON.stringify(file)})).arrayBuffer(), ${JSON.stringify(file)})`;
   return `import { load } from "sinew/files";
 
 const { FullBody, Model } = await load();
 const model = ${read};
-const pose = model.skeleton.rest();
-${human ? "model.standAtEase(pose);\n" : ""}
+${
+  human
+    ? `const body = model.body();
+// With a person's ranges of motion.
+const skeleton = body.limited();
+const pose = body.standAtEase(skeleton.rest());`
+    : `const { skeleton } = model;
+const pose = skeleton.rest();`
+}
+
 // Joints, and where they are to be, in model space.
 const wanted = [
 ${ends.map(({ name, joint }, n) => `  { joint: ${joint}, position: [${listed(goals[n]!.position)}] }, // ${name.replaceAll(/[^ -~]/g, "?")}`).join("\n")}
 ];
-const body = new FullBody(model.skeleton, ${root}, wanted.map(({ joint }) => joint), { root: "free", restarts: 0 });
-const report = body.solve(pose, wanted.map(({ position }) => ({ position })));
+const solver = new FullBody(skeleton, ${root}, wanted.map(({ joint }) => joint), { root: "free", restarts: 0 });
+const report = solver.solve(pose, wanted.map(({ position }) => ({ position })));
 if (!report.reached) console.error(\`\${report.positionResidual} m away\`);
 
 const [x, y, z] = pose.model(wanted[${last}].joint).position;

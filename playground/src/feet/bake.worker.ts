@@ -26,7 +26,7 @@ scope.onmessage = async ({ data: { ground, settings } }) => {
     for (const side of SIDES) figure.setLeg(side, { soleHeight: offset, toeOut, influence });
     const on = typeof ground === "string" ? groundOf(files, ground) : files.Ground.mesh(ground.positions, ground.indices);
     const { glb, plantedShare, clip } = model.plant("walk", figure, on, { castAbove, castBelow, pelvisRate, footRate, stride: "keep" });
-    [clip, on, figure, model].forEach((object) => object.free());
+    [clip, on, figure, figure.body, model].forEach((object) => object.free());
     scope.postMessage({ glb, plantedShare }, [glb.buffer]);
   } catch (error) {
     scope.postMessage({ failed: error instanceof Error ? error.message : String(error) });

@@ -19,7 +19,7 @@ const [walk] = model.clips;
 const pose = model.skeleton.rest();
 `;
   const tail = `
-const [x, y, z] = pose.model(figure.roles.get("left toes")).position;
+const [x, y, z] = pose.model(figure.body.joint("left toes")).position;
 console.log(x, y, z);
 `;
   if (!planted) return `${head}walk.sample(${frame} / ${RATE}, pose);\n${tail}`;

@@ -55,7 +55,7 @@ export class Walk {
 
   /** The joint of a role. */
   joint(role: string): number {
-    return this.figure.roles.get(role)!;
+    return this.figure.body.joint(role);
   }
 
   /** Plants the walk on a ground. */

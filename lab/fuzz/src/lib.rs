@@ -97,6 +97,8 @@ pub const TARGETS: [Target; 10] = [
 
 /// The processor time that an input may take: what people wait for.
 pub const LONGEST: Duration = Duration::from_secs(2);
+/// How often an input that takes longer is tried again.
+const AGAIN: usize = 2;
 
 /// Bytes that may be held at once: 16 times the input and at least 256 MiB are a reader's budget, and what it returns and
 /// what is made of that come on top.
@@ -138,16 +140,16 @@ impl Target {
         TARGETS.iter().find(|t| t.name == name)
     }
 
-    /// Does with the bytes all that can be done, and judges it.
+    /// Does with the bytes all that can be done, and judges it. What takes too long is done again, as other work on the
+    /// machine only ever adds time.
     pub fn judge(&self, data: &[u8]) -> Judged {
-        let (start, mut result) = (cpu(), Ok(Outcome::Refused));
-        let info = allocation_counter::measure(|| {
-            result = panic::catch_unwind(AssertUnwindSafe(|| (self.run)(data))).unwrap_or_else(|_| {
-                let told = PANIC.lock().ok().and_then(|mut last| last.take());
-                Err(told.unwrap_or_else(|| "panic".into()))
-            });
-        });
-        let (time, bytes) = (cpu().saturating_sub(start), info.bytes_max);
+        let (mut result, mut time, bytes) = self.measure(data);
+        for _ in 0..AGAIN {
+            if result.is_ok() && time > LONGEST {
+                let again = self.measure(data);
+                (result, time) = (again.0, time.min(again.1));
+            }
+        }
         if result.is_ok() && time > LONGEST {
             result = Err(format!("slow: more than {} s", LONGEST.as_secs()));
         }
@@ -155,6 +157,18 @@ impl Target {
             result = Err(format!("memory: more than {} MB", most_bytes(data.len()) / 1_000_000));
         }
         Judged { result, time, bytes }
+    }
+
+    /// The result, processor time and most memory of one run.
+    fn measure(&self, data: &[u8]) -> (Result<Outcome, String>, Duration, u64) {
+        let (start, mut result) = (cpu(), Ok(Outcome::Refused));
+        let info = allocation_counter::measure(|| {
+            result = panic::catch_unwind(AssertUnwindSafe(|| (self.run)(data))).unwrap_or_else(|_| {
+                let told = PANIC.lock().ok().and_then(|mut last| last.take());
+                Err(told.unwrap_or_else(|| "panic".into()))
+            });
+        });
+        (result, cpu().saturating_sub(start), info.bytes_max)
     }
 }
 

@@ -83,6 +83,14 @@ export class Body extends Owned<Glue.RawBody> {
     return joint;
   }
 
+  /** A copy of the pose in which the roles were found. */
+  bindPose(): Pose {
+    const { engine, raw, skeleton } = this;
+    const pose = skeleton.rest();
+    engine.run(() => raw.bindPose(pose.raw as unknown as Glue.RawPose));
+    return pose;
+  }
+
   /** A copy of the skeleton, whose joints have people's ranges, preferred values and stiffness. It is made from the same nodes. */
   limited(): Skeleton {
     const { engine, raw, skeleton } = this;

@@ -150,7 +150,8 @@ export class Figure extends Owned<Glue.RawFigure> {
   }
 }
 
-function leg(side: "left" | "right"): number {
+/** Index of a leg. @internal */
+export function leg(side: "left" | "right"): number {
   const index = SIDES.indexOf(side);
   if (index < 0) throw new SinewError("type", `the side must be "left" or "right", not ${describe(side)}`);
   return index;
@@ -294,28 +295,8 @@ export class FootPlanter extends Owned<Glue.RawFootPlanter> {
     const [state, floor, to] = this.#given(feet, ground, pose, dt);
     if (typeof sample !== "function") throw new SinewError("type", `the sampler must be a function, not ${describe(sample)}`);
     const { sampled } = feet;
-    const at = (later: number): void => {
-      const placement = sample(later, sampled);
-      putPlacement(engine.exchange.numbers, placement ?? {});
-    };
-    let thrown: unknown;
-    let failed = false;
-    // What the sampler throws is the caller's, and comes out as it is.
-    const guarded = {
-      at: (later: number): void => {
-        try {
-          if (!failed) at(later);
-        } catch (error) {
-          [failed, thrown] = [true, error];
-        }
-        if (failed) throw new Error("the sampler failed");
-      },
-    };
-    try {
-      engine.run(() => raw.stepWith(state, floor, to, dt, guarded));
-    } catch (error) {
-      throw failed ? thrown : error;
-    }
+    const at = (later: number) => sample(later, sampled);
+    sampler(engine, at, (sampler) => raw.stepWith(state, floor, to, dt, sampler));
     return planted(engine);
   }
 
@@ -330,16 +311,46 @@ export class FootPlanter extends Owned<Glue.RawFootPlanter> {
   }
 }
 
+/**
+ * Runs a call into the module that samples an animation. What the caller's function returns is the placement; what it throws is the
+ * caller's, and comes out as it is.
+ * @internal
+ */
+export function sampler<T>(engine: Engine, sample: (time: number) => FigurePlacement | void, call: (sampler: { at(time: number): void }) => T): T {
+  let thrown: unknown;
+  let failed = false;
+  const guarded = {
+    at: (time: number): void => {
+      try {
+        if (!failed) {
+          const placement = sample(time) ?? {};
+          putPlacement(engine.exchange.numbers, placement);
+        }
+      } catch (error) {
+        [failed, thrown] = [true, error];
+      }
+      if (failed) throw new Error("the sampler failed");
+    },
+  };
+  try {
+    return engine.run(() => call(guarded));
+  } catch (error) {
+    throw failed ? thrown : error;
+  }
+}
+
 const ORIGIN = [0, 0, 0];
 const UPRIGHT = [0, 0, 0, 1];
 
-function putPlacement(n: Float64Array, { position = ORIGIN, rotation = UPRIGHT, scale = 1 }: FigurePlacement): void {
+/** Writes a placement. @internal */
+export function putPlacement(n: Float64Array, { position = ORIGIN, rotation = UPRIGHT, scale = 1 }: FigurePlacement): void {
   putVector(n, OTHER, "the placement's position", position);
   putRotation(n, OTHER + 3, "the placement's rotation", rotation);
   n[OTHER + 7] = n[OTHER + 8] = n[OTHER + 9] = number("the placement's scale", scale);
 }
 
-function planted(engine: Engine): FootPlanterReport {
+/** Reads a report. @internal */
+export function planted(engine: Engine): FootPlanterReport {
   const n = engine.exchange.numbers;
   return { raise: n[OTHER]!, outOfReach: n[OTHER + 1]!, standing: n[OTHER + 2]! };
 }

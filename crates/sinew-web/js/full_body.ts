@@ -89,13 +89,18 @@ function putBodyOptions(n: Float64Array, own: FullBodyOptions, given: FullBodyOp
   putOptions(n, own, given, 1e-4, NAMES);
   const root = given?.root ?? own.root ?? mode;
   n[OTHER + 4] = number("posture", given?.posture ?? own.posture ?? 0);
-  if (root === "pinned" || root === "free") n[OTHER] = root === "free" ? 1 : 0;
+  putRoot(n, OTHER, root);
+}
+
+/** Writes how a root moves. @internal */
+export function putRoot(n: Float64Array, at: number, root: RootMode): void {
+  if (root === "pinned" || root === "free") n[at] = root === "free" ? 1 : 0;
   else if (typeof root === "object" && root !== null && "spring" in root) {
-    n[OTHER] = 2;
-    n[OTHER + 1] = number("the root's spring", root.spring);
+    n[at] = 2;
+    n[at + 1] = number("the root's spring", root.spring);
   } else if (typeof root === "object" && root !== null && "at" in root) {
-    n[OTHER] = 3;
-    putVector(n, OTHER + 1, "the root's position", root.at);
+    n[at] = 3;
+    putVector(n, at + 1, "the root's position", root.at);
   } else throw new SinewError("type", `the root must be "pinned", "free", { spring } or { at }, not ${describe(root)}`);
 }
 

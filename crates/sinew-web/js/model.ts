@@ -11,6 +11,7 @@ import { checkNames } from "./goal.js";
 import { Ground } from "./ground.js";
 import { Mechanism } from "./mechanism.js";
 import { Pose } from "./pose.js";
+import { Rig } from "./rig.js";
 import { type JointRef, Skeleton } from "./skeleton.js";
 
 /** Units and axes of a file that does not declare them (BVH, OBJ). */
@@ -83,6 +84,19 @@ export function readUrdf(this: { Mechanism: typeof Mechanism }, text: string, na
   const engine = engineOf(this.Mechanism);
   if (typeof text !== "string") throw new SinewError("type", `a URDF is a text, not ${describe(text)}`);
   return new Mechanism(engine, engine.run(() => files(engine).RawMechanism.fromUrdf(text, named(name))));
+}
+
+/** Reads the text of a rig file for a figure: a body, or a bind pose where roles are unknown. Its name is for messages. */
+export function readRig(this: { Rig: typeof Rig }, text: string, of: Body | Pose, name = "rig.toml"): Rig {
+  const engine = engineOf(this.Rig);
+  if (typeof text !== "string") throw new SinewError("type", `a rig file is a text, not ${describe(text)}`);
+  const { RawRig } = files(engine);
+  const raw = engine.run(() =>
+    of instanceof Body
+      ? RawRig.fromFileOf(text, named(name), own(engine, "the body", Body, of) as unknown as Glue.RawBody)
+      : RawRig.fromFile(text, named(name), own(engine, "the pose", Pose, of) as unknown as Glue.RawPose),
+  );
+  return this.Rig.of(engine, raw, of.skeleton);
 }
 
 /** Reads the triangles of a GLB, glTF or OBJ file, which the ending of its name tells. */

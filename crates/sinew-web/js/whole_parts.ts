@@ -8,6 +8,8 @@ import { Figure, FootPlanter, FootPlanterState } from "./foot_planter.js";
 import { Ground } from "./ground.js";
 import { bind } from "./load.js";
 import { JointSpaceSolver, Mechanism } from "./mechanism.js";
+import { Rig, RigDrag, RigState } from "./rig.js";
+import { Mirror, RigKeys } from "./rig_keys.js";
 
 export * from "./core_parts.js";
 export { Body, Trackers } from "./body.js";
@@ -17,6 +19,13 @@ export { Figure, FootPlanter, FootPlanterState } from "./foot_planter.js";
 export type { FigurePlacement, FigureSkin, FootPlanterReport, FootState, FrameSampler, LegOptions, PlantOptions } from "./foot_planter.js";
 export * from "./ground.js";
 export * from "./mechanism.js";
+export { Rig, RigDrag, RigState } from "./rig.js";
+export type {
+  EffectorSource, FootSource, GoalSource, GoalSpace, HandleReport, HandleSolver, HandleSpec, HumanoidInput, RigFrame, RigGoal,
+  RigGoals, RigInput, RigMatch, RigReport, StartFrom,
+} from "./rig.js";
+export { Mirror, RigKeys } from "./rig_keys.js";
+export type { KeyAddress, KeyChange, KeyChannel, KeyInterpolation, KeyValue, RecorderOptions } from "./rig_keys.js";
 
 /** The classes of `sinew`, of one instance of the engine. */
 export interface Whole extends Core {
@@ -28,10 +37,16 @@ export interface Whole extends Core {
   readonly Ground: typeof Ground;
   readonly JointSpaceSolver: typeof JointSpaceSolver;
   readonly Mechanism: typeof Mechanism;
+  readonly Mirror: typeof Mirror;
+  readonly Rig: typeof Rig;
+  readonly RigDrag: typeof RigDrag;
+  readonly RigKeys: typeof RigKeys;
+  readonly RigState: typeof RigState;
   readonly Trackers: typeof Trackers;
 }
 
 /** @internal */
 export function wholeClasses(engine: Engine): Whole {
-  return { ...coreClasses(engine), ...bind(engine, { Body, Clip, Figure, FootPlanter, FootPlanterState, Ground, JointSpaceSolver, Mechanism, Trackers }) };
+  const own = { Body, Clip, Figure, FootPlanter, FootPlanterState, Ground, JointSpaceSolver, Mechanism, Mirror, Rig, RigDrag, RigKeys, RigState, Trackers };
+  return { ...coreClasses(engine), ...bind(engine, own) };
 }

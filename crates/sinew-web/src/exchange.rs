@@ -96,6 +96,23 @@ pub(crate) fn read_goal() -> Goal {
     goal
 }
 
+/// Leaves a goal to JavaScript.
+#[cfg(feature = "whole")]
+pub(crate) fn write_goal(goal: &Goal) {
+    let (flag, pole) = match goal.pole {
+        Pole::Point(point) => (POLE_POINT, point),
+        Pole::Direction(direction) => (POLE_DIRECTION, direction),
+        _ => (0, Vec3::ZERO),
+    };
+    let set = |part: bool, flag: u32| if part { flag } else { 0 };
+    let flags = set(goal.position.is_some(), POSITION) | set(goal.rotation.is_some(), ROTATION) | flag;
+    write(GOAL, &[flags]);
+    write(GOAL + 1, &goal.position.unwrap_or_default().to_array());
+    write(GOAL + 4, &goal.rotation.unwrap_or_default().to_array());
+    write(GOAL + 8, &pole.to_array());
+    write(GOAL + 11, &[goal.swivel, goal.position_influence, goal.rotation_influence]);
+}
+
 /// The options that JavaScript has written, for a limb and for a chain.
 pub(crate) fn read_options() -> (LimbOptions, IterativeOptions) {
     let [influence, max_turn, soft, tolerance, metres, turned, iterations, restarts, min_flexion] =

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use sinew::{
     Pose,
-    body::RoleHints,
+    body::{BodyRoles, RoleHints},
     ground::plant::{ClipOptions, Planting, Stride, plant_clip},
 };
-use sinew_files::{Model, ReadOptions, Source, UpAxis, build, bvh, gltf::Document, sample, urdf};
+use sinew_files::{Model, ReadOptions, Source, UpAxis, build, bvh, gltf::Document, rig, sample, urdf};
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 
 use crate::{
@@ -18,6 +18,7 @@ use crate::{
     mechanism::RawMechanism,
     plant::{RawFigure, read_options},
     pose::RawPose,
+    rig::RawRig,
     skeleton::RawSkeleton,
     trackers::RawBody,
 };
@@ -245,5 +246,29 @@ impl RawPlanting {
         let heel = f32::from(u8::from(contact.point == "heel"));
         write(OTHER, &[contact.leg as f32, heel, contact.time.from, contact.time.to]);
         Ok(contact.unplanted.as_ref().map_or(String::new(), ToString::to_string))
+    }
+}
+
+#[wasm_bindgen]
+impl RawRig {
+    /// Reads a rig file for the figure of a model, of a body of it if roles are known.
+    #[wasm_bindgen(js_name = fromFile)]
+    pub fn from_file(text: &str, name: &str, bind: &mut RawPose) -> Result<Self, JsValue> {
+        bind.pull();
+        bind.pose.update();
+        Self::read_file(text, name, &bind.pose, None)
+    }
+
+    /// Reads a rig file for a figure with known roles.
+    #[wasm_bindgen(js_name = fromFileOf)]
+    pub fn from_file_of(text: &str, name: &str, body: &RawBody) -> Result<Self, JsValue> {
+        Self::read_file(text, name, &body.bind, Some(&body.roles))
+    }
+}
+
+impl RawRig {
+    fn read_file(text: &str, name: &str, bind: &Pose, body: Option<&BodyRoles>) -> Result<Self, JsValue> {
+        let rig = rig::read(text, name.as_ref(), bind, body).map_err(reading)?;
+        Ok(Self::of(rig, bind.skeleton().clone()))
     }
 }

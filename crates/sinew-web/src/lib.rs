@@ -23,7 +23,13 @@ mod plane;
 #[cfg(feature = "whole")]
 mod plant;
 mod pose;
+#[cfg(feature = "whole")]
+mod rig;
+#[cfg(feature = "whole")]
+mod rig_keys;
 mod skeleton;
+#[cfg(feature = "whole")]
+mod spaces;
 mod trace;
 #[cfg(feature = "whole")]
 mod trackers;
@@ -48,5 +54,7 @@ pub use {
     ground::RawGround,
     mechanism::{RawJointSpaceSolver, RawMechanism, RawMechanismBuilder},
     plant::{RawFigure, RawFootPlanter, RawFootPlanterState},
+    rig::{RawRig, RawRigBuilder, RawRigDrag, RawRigState},
+    rig_keys::{RawMirror, RawRigKeys},
     trackers::{RawBody, RawTrackers},
 };

@@ -24,7 +24,7 @@ extern "C" {
     /// What samples an animation. `at` brings the pose to a later time, and leaves the placement in the exchange.
     pub type Sampler;
     #[wasm_bindgen(method, catch)]
-    fn at(this: &Sampler, later: f32) -> Result<(), JsValue>;
+    pub(crate) fn at(this: &Sampler, later: f32) -> Result<(), JsValue>;
 }
 
 /// A figure whose feet can be planted.
@@ -123,7 +123,7 @@ pub(crate) fn read_options() -> PlantOptions {
 }
 
 /// The placement in the exchange: position, rotation and uniform scale.
-fn read_placement() -> Result<Placement, JsValue> {
+pub(crate) fn read_placement() -> Result<Placement, JsValue> {
     let at = read_transform(OTHER);
     Placement::new(Affine3::from_scale_rotation_translation(at.scale, at.rotation, at.translation))
         .map_err(solving)
@@ -132,7 +132,7 @@ fn read_placement() -> Result<Placement, JsValue> {
 /// Plants feet frame by frame.
 #[wasm_bindgen]
 pub struct RawFootPlanter {
-    planter: FootPlanter,
+    pub(crate) planter: FootPlanter,
 }
 
 #[wasm_bindgen]
@@ -215,7 +215,7 @@ impl RawFootPlanter {
 }
 
 /// Leaves a report: raise, residual, count of standing feet.
-fn write_planted(report: &FootPlanterReport) {
+pub(crate) fn write_planted(report: &FootPlanterReport) {
     write(OTHER, &[report.raise, report.out_of_reach, report.standing as f32]);
 }
 

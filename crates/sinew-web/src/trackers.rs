@@ -64,6 +64,15 @@ impl RawBody {
         Self::find(&bind.pose, &hints)
     }
 
+    /// Brings a pose to that in which the roles were found.
+    #[wasm_bindgen(js_name = bindPose)]
+    pub fn bind_pose(&self, pose: &mut RawPose) -> Result<(), JsValue> {
+        pose.check(self.bind.skeleton())?;
+        pose.pose.copy_from(&self.bind);
+        pose.push_all();
+        Ok(())
+    }
+
     /// Names of the roles that have a joint, such as `left upper arm`.
     pub fn roles(&self) -> Vec<String> {
         self.roles.assigned.iter().map(|a| a.role.to_string()).collect()

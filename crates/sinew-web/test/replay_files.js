@@ -65,3 +65,24 @@ export function arm({ JointSpaceSolver, readUrdf }, { urdf, goals }) {
   }
   return { hash: hash.value, reached };
 }
+
+/** Hash of the poses of a humanoid's rig, whose body and hands follow goals; hands in the space of the head. */
+export function rig({ Model, Rig }, { goals }) {
+  const body = Model.mannequin().body();
+  const made = Rig.humanoid(body);
+  const [state, bind, pose] = [made.state(), body.bindPose(), body.bindPose()];
+  const hash = new Hash();
+  for (let i = 0; i < goals.length; i += 6) {
+    pose.copy(bind);
+    made.apply(state, pose, 1 / RATE, {
+      body: { position: goals.slice(i, i + 3) },
+      "left hand": { position: goals.slice(i + 3, i + 6), space: { role: "head" } },
+    });
+    const { rotations, positions } = pose;
+    for (let joint = 0; joint < rotations.length / 4; joint++) {
+      hash.add(rotations.slice(4 * joint, 4 * joint + 4));
+      hash.add(positions.slice(3 * joint, 3 * joint + 3));
+    }
+  }
+  return hash.value;
+}

@@ -1207,3 +1207,21 @@ fn straight_knees_bend_forward_and_straight_elbows_back_where_roles_are_known() 
         assert!(bend(None).dot(DVec3::Z) > 0.15, "{middle} without roles");
     }
 }
+
+#[test]
+fn goals_have_the_names_of_handles_or_effectors() {
+    let rest = figure();
+    let [left, right] = ["hand.l", "hand.r"].map(|name| find(&rest, name));
+    let mut whole = HandleSpec::new("whole", find(&rest, "hips"), left);
+    whole.solver = HandleSolver::FullBody;
+    whole.effectors = [left, right].map(EffectorSpec::new).to_vec();
+    whole.effectors[1].name = Some("steering hand".into());
+    let mut one = HandleSpec { name: "one".into(), ..whole.clone() };
+    one.effectors.truncate(1);
+    let arm = HandleSpec::new("arm", find(&rest, "upper.l"), left);
+    let rig = Rig::new(&rest, None, &RigSpec::new(vec![whole, arm, one])).unwrap();
+    let names: Vec<_> = rig.goal_names().collect();
+    assert_eq!(names, ["whole/hand.l", "steering hand", "arm", "one"]);
+    assert_eq!(names.len(), rig.goal_count());
+    assert_eq!(rig.find_goal("steering hand", None), Some(1));
+}

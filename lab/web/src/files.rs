@@ -4,8 +4,8 @@ use std::{hint::black_box, time::Instant};
 
 use common::Noise;
 use sinew::{
-    Placement, Pose, Workspace,
-    body::BodyRoles,
+    Goal, Placement, Pose, Workspace,
+    body::{BodyRoles, Role},
     glam::{DVec3, Vec3},
     ground::{
         Ground, MeshGround, Plane,
@@ -13,6 +13,7 @@ use sinew::{
         terrain::{Rough, Slope, Stairs},
     },
     mechanism::{JointSpaceOptions, JointSpaceSolver, LinkFrames, LinkGoal, LinkTarget},
+    rig::{HumanoidSpec, Rig, RigFrame, RigGoal, Space},
 };
 use sinew_files::{Model, sample, urdf};
 
@@ -136,6 +137,7 @@ pub fn lines(times: bool) -> Vec<String> {
         ));
     }
     lines.push(arm());
+    lines.push(rig(&walker.model));
     lines
 }
 
@@ -167,6 +169,37 @@ fn arm() -> String {
     format!(
         "{{\"name\":\"arm in joint space\",\"task\":\"arm\",\"urdf\":\"{}\",\"goals\":{},\"hash\":{},\"reached\":{reached}}}",
         ARM.replace('\n', ""),
+        numbers(goals.iter().flat_map(|goal| goal.to_array())),
+        hash.0
+    )
+}
+
+/// A humanoid's rig, whose body and left hand follow goals; the hand's are in the space of the head.
+fn rig(model: &Model) -> String {
+    let bind = model.bind_pose();
+    let body = BodyRoles::find(&bind, &model.declared_roles).expect("the sample is a person");
+    let rig = Rig::new(&bind, Some(&body), &HumanoidSpec::new().rig(&body)).expect("the sample has limbs");
+    let find = |name| rig.find_goal(name, None).expect("a humanoid has these goals");
+    let (hips, hand) = (find("body"), find("left hand"));
+    let (mut state, mut workspace, mut pose) = (rig.state(), Workspace::new(), bind.clone());
+    let mut given = vec![RigGoal::new(); rig.goal_count()];
+    let (mut noise, mut hash, mut goals) = (Noise::new(7), Hash::new(), Vec::new());
+    for _ in 0..GOALS {
+        let mut near = |at: Vec3, by: f32| at + Vec3::from_array([(); 3].map(|()| noise.between(-by, by)));
+        let at = [near(bind.position(body.hips) - Vec3::Y * 0.1, 0.1), near(Vec3::new(0.2, -0.3, 0.3), 0.3)];
+        goals.extend(at);
+        given[hips] = Goal::position(at[0]).into();
+        given[hand] = RigGoal::from(Goal::position(at[1])).with_space(Space::Role(Role::Head));
+        pose.copy_from(&bind);
+        let frame = RigFrame::new(1.0 / RATE).with_goals(&given);
+        rig.apply(&mut state, &mut workspace, &mut pose, &frame).expect("the goals are finite");
+        for joint in model.skeleton.joints() {
+            hash.add(&pose.local(joint).rotation.to_array());
+            hash.add(&pose.local(joint).translation.to_array());
+        }
+    }
+    format!(
+        "{{\"name\":\"rig of a humanoid\",\"task\":\"rig\",\"goals\":{},\"hash\":{}}}",
         numbers(goals.iter().flat_map(|goal| goal.to_array())),
         hash.0
     )

@@ -33,7 +33,7 @@ use crate::{
 /// A source of a goal, with its offsets at bind.
 pub(super) struct Source {
     pub joint: JointId,
-    pub name: Option<&'static str>,
+    pub name: Option<String>,
     pub spec: GoalSpec,
     /// Whether an effector keeps its rotation.
     holds: bool,

@@ -128,7 +128,7 @@ impl HumanoidSpec {
             }
             Limbs::FullBody => {
                 let effector = |goal: usize, joint, weight| EffectorSpec {
-                    name: Some(Self::GOALS[goal]),
+                    name: Some(Self::GOALS[goal].into()),
                     weights: [weight; 2],
                     ..EffectorSpec::new(joint)
                 };
@@ -160,7 +160,7 @@ impl HumanoidSpec {
             if handle.name == of {
                 return Some((index, &mut handle.goal, is_pole));
             }
-            let effector = handle.effectors.iter_mut().find(|e| e.name == Some(of))?;
+            let effector = handle.effectors.iter_mut().find(|e| e.name.as_deref() == Some(of))?;
             Some((index, &mut effector.goal, is_pole))
         })
     }

@@ -159,7 +159,7 @@ pub use spec::{
     EffectorSpec, FootPlanting, FootSpec, GoalSpec, HandleSolver, HandleSpec, RigSpec, Space, StartFrom,
 };
 
-use alloc::{boxed::Box, string::String, sync::Arc, vec::Vec};
+use alloc::{borrow::Cow, boxed::Box, format, string::String, sync::Arc, vec::Vec};
 use core::fmt;
 
 use glam::{Affine3, Quat, Vec3};
@@ -554,8 +554,9 @@ impl Rig {
     /// this name.
     pub fn find_goal(&self, handle: &str, effector: Option<JointId>) -> Option<usize> {
         let Some(found) = self.find(handle) else {
-            let named =
-                |h: &Handle| h.sources.iter().position(|s| s.name == Some(handle)).map(|n| h.first + n);
+            let named = |h: &Handle| {
+                h.sources.iter().position(|s| s.name.as_deref() == Some(handle)).map(|n| h.first + n)
+            };
             return self.handles.iter().find_map(named).filter(|_| effector.is_none());
         };
         let handle = &self.handles[found];
@@ -563,6 +564,18 @@ impl Rig {
             None => Some(handle.first),
             Some(joint) => Some(handle.first + handle.sources.iter().position(|s| s.joint == joint)?),
         }
+    }
+
+    /// Names of the goals, in order: the handle's, or that of the [effector](EffectorSpec::name). An effector without a name has
+    /// `HANDLE/JOINT`, or the handle's where it is the only one.
+    pub fn goal_names(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        self.handles.iter().flat_map(move |handle| {
+            handle.sources.iter().map(move |source| match &source.name {
+                Some(name) => Cow::Borrowed(name.as_str()),
+                None if handle.sources.len() == 1 => Cow::Borrowed(handle.name.as_str()),
+                None => Cow::Owned(format!("{}/{}", handle.name, self.skeleton.name(source.joint))),
+            })
+        })
     }
 
     /// Number of goals.

@@ -84,13 +84,18 @@ impl Rig {
         skin: &[(JointId, Vec3)],
     ) -> Result<Figure, FigureError> {
         let mut figure = Figure::of_body(bind, body, skin)?;
+        self.set_legs(&mut figure);
+        figure.check_settings(bind)?;
+        Ok(figure)
+    }
+
+    /// Sets the legs of a figure as the rig has its feet.
+    pub fn set_legs(&self, figure: &mut Figure) {
         // Turns are counter-clockwise seen from above: outwards on the left.
         for ((leg, feet), out) in figure.legs_mut().iter_mut().zip(&self.feet).zip([1.0, -1.0]) {
             let &FootPlanting { height, toe_out, follows_slope, contact: _ } = feet;
             (leg.sole_height, leg.yaw, leg.follows_slope) = (height, out * toe_out, follows_slope);
         }
-        figure.check_settings(bind)?;
-        Ok(figure)
     }
 
     /// Planting of the left and the right foot, as the rig's specification has it.

@@ -137,7 +137,7 @@ pub struct GoalSpec {
 }
 
 /// One of several goals of a handle: of a full body, or a control point of a curve.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct EffectorSpec {
     /// Joint that the goal moves. A control point lies at this joint unless it is set.
     pub joint: JointId,
@@ -148,7 +148,7 @@ pub struct EffectorSpec {
     /// Priority, 0 (highest, the default) to 2. Full bodies only.
     pub priority: u8,
     /// Name by which [`Rig::find_goal`](super::Rig::find_goal) finds the goal; `None` by default.
-    pub name: Option<&'static str>,
+    pub name: Option<String>,
     /// Whether the joint keeps its rotation in model space too where the goal gives none: for feet, which then do not tilt with their
     /// legs. False by default. Full bodies only.
     pub holds: bool,

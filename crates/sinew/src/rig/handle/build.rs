@@ -332,7 +332,7 @@ impl Handle {
             [] => alloc::vec![source(spec.tip, &spec.goal, spec.pole, swivel, (None, false))?],
             all => all
                 .iter()
-                .map(|e| source(e.joint, &e.goal, None, 0.0, (e.name, e.holds)))
+                .map(|e| source(e.joint, &e.goal, None, 0.0, (e.name.clone(), e.holds)))
                 .collect::<Result<_, _>>()?,
         };
         let preferred = joints.iter().map(|&j| *start.local(j)).collect();

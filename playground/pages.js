@@ -45,4 +45,16 @@ export const pages = [
     summary: "A walk meets stairs, slopes and rough ground, and its feet stand where they land.",
     linked: true,
   },
+  {
+    file: "handles.html",
+    title: "Handles",
+    summary: "Goals with names and keys: four kinds of handles under the same keys, and FK beside IK.",
+    linked: true,
+  },
+  {
+    file: "snake.html",
+    title: "Snake",
+    summary: "A snake crawls along a curve, and a ribbon rolls and stretches with it.",
+    linked: true,
+  },
 ];

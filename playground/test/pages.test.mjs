@@ -208,7 +208,10 @@ for (const file of whole) {
     });
     await page.goto(server.root + file);
     await page.waitForFunction(() => window.lose);
-    await drawn(page);
+    // What figures load for themselves would change the picture.
+    await awake(page);
+    await page.evaluate(() => scrollTo(0, 0));
+    await settled(page, 100);
     const shot = () => page.$eval(".pane canvas", (canvas) => canvas.toDataURL());
     const blank = (text) => text.length < 3000;
     const picture = await shot();

@@ -20,5 +20,6 @@ const run = (command, ...given) => {
   if (status !== 0) process.exit(status ?? 1);
 };
 run("npm", "run", "--silent", "build");
-// Two files at a time, as each browser draws by the processor where there is no graphics card.
-run("node", "--test", "--test-concurrency=2", "--test-force-exit", "--test-timeout=300000", ...files);
+// Two files at a time, as each browser draws by the processor where there is no graphics card. The time is that of a file.
+const timeout = (all ? 15 : 5) * 60_000;
+run("node", "--test", "--test-concurrency=2", "--test-force-exit", `--test-timeout=${timeout}`, ...files);

@@ -48,8 +48,8 @@ export class Figure<F extends Fields = Fields> {
   readonly panes: Pane[] = [];
   /** The present state. Change it by {@link Figure.set}. */
   state: StateOf<F>;
-  /** Whether it waits for something that is loaded. Meanwhile nothing is solved. */
-  busy = false;
+  /** Whether it waits for something that is loaded, or what it waited for has failed. Meanwhile nothing is solved. */
+  busy: boolean | "failed" = false;
   /** Time of the engine: count of solves, milliseconds in all. */
   readonly time = { solves: 0, milliseconds: 0 };
   readonly #options: FigureOptions<F>;
@@ -124,7 +124,7 @@ export class Figure<F extends Fields = Fields> {
   /** Solves and draws the present state. Called once when the figure is complete. */
   refresh(): void {
     const start = performance.now();
-    if (this.busy) this.#readout.textContent = "Loading…";
+    if (this.busy) this.#readout.textContent = this.busy === "failed" ? "" : "Loading…";
     else try {
       this.#options.solve(this.state);
       this.#error.hidden = true;
@@ -178,7 +178,8 @@ export class Figure<F extends Fields = Fields> {
           this.refresh();
         },
         (error: unknown) => {
-          this.#readout.textContent = "";
+          this.busy = "failed";
+          this.refresh();
           this.fail(error);
         },
       );

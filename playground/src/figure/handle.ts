@@ -2,8 +2,8 @@
 
 import type { Point, Point3, View } from "./view.ts";
 
-/** How a handle looks: `target` (a ring), `base` (a square), `joint` (a dot), `edge` (a small knob on a limit). */
-export type HandleLook = "target" | "base" | "joint" | "edge";
+/** How a handle looks: `target` (a ring), `base` (a square), `joint` (a dot), `edge` (a small knob on a limit), `key` (a diamond). */
+export type HandleLook = "target" | "base" | "joint" | "edge" | "key";
 
 /** Options of a handle. */
 export interface HandleOptions {

@@ -7,7 +7,7 @@ import { wholeClasses, type Whole } from "./whole_parts.js";
 
 export * from "./whole_parts.js";
 export { Model } from "./model.js";
-export type { ClipPlantOptions, FileBytes, FileUnits, PlantedClip, PlantedContact } from "./model.js";
+export type { ClipPlantOptions, FileBytes, FileUnits, KeyedAnimation, PlantedClip, PlantedContact } from "./model.js";
 
 /** The classes and functions of `sinew/files`, of one instance of the engine. */
 export interface Files extends Whole {

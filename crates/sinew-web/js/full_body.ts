@@ -3,7 +3,7 @@
 import type { Glue } from "./core.glue.js";
 import { type Engine, Owned, describe, engineOf, own } from "./engine.js";
 import { SinewError } from "./error.js";
-import { OTHER, number, putVector, type Vector } from "./exchange.js";
+import { OTHER, floats, number, putVector, type Vector } from "./exchange.js";
 import { type Goal, OPTION_NAMES, Report, type SolveOptions, checkNames, putGoal, putOptions } from "./goal.js";
 import { Pose } from "./pose.js";
 import { type JointRef, Skeleton } from "./skeleton.js";
@@ -36,6 +36,27 @@ export interface FullBodyOptions extends SolveOptions {
   root?: RootMode;
   /** Pull of joints to their preferred values or the rest pose, where goals leave them free: 0 (none, the default) to 1. */
   posture?: number;
+  /** Keeps the centre of mass over a support; no by default. */
+  balance?: Balance;
+}
+
+/**
+ * A goal for the centre of mass: it stays over a support. It is met while the centre, along `up`, lies in the convex hull of the points,
+ * shrunk by the margin.
+ */
+export interface Balance {
+  /** Points that the figure stands on, in model space, 1 to 16 in any order: heels and toes, for example. */
+  support: readonly Vector[];
+  /** Part by which the hull shrinks towards its middle, 0 to 1 (to a point); 0.2 by default. */
+  margin?: number;
+  /** Mass of the bones of each joint of the skeleton, in any unit; by default bones weigh as much as they are long. */
+  masses?: ArrayLike<number>;
+  /** Direction along which the centre is projected; y by default. */
+  up?: Vector;
+  /** Weight beside other goals, above 0 to 1 (the default). */
+  weight?: number;
+  /** 0 (the highest, and the default) to 2: lower ones are given up first. */
+  priority?: 0 | 1 | 2;
 }
 
 /** A joint that stays where it is while another is dragged. */
@@ -44,7 +65,11 @@ export interface Pin extends Effector {
   turned?: boolean;
 }
 
-const NAMES = [...OPTION_NAMES, "root", "posture"];
+const NAMES = [...OPTION_NAMES, "root", "posture", "balance"];
+/** First place of a balance, and how many points it takes, as `src/body.rs` has them. */
+const BALANCE = OTHER + 8;
+const MAX_SUPPORT = 16;
+const NO_MASSES = new Float32Array(0);
 /** @internal */
 export const EFFECTOR_NAMES: readonly string[] = ["joint", "offset", "priority", "relativeTo", "positionWeight", "rotationWeight"];
 
@@ -85,11 +110,38 @@ export function listEffectors(skeleton: Skeleton, what: string, given: readonly 
   }
 }
 
-function putBodyOptions(n: Float64Array, own: FullBodyOptions, given: FullBodyOptions | undefined, mode: RootMode): void {
+function putBodyOptions(raw: Weighed, n: Float64Array, own: FullBodyOptions, given: FullBodyOptions | undefined, mode: RootMode): void {
   putOptions(n, own, given, 1e-4, NAMES);
   const root = given?.root ?? own.root ?? mode;
   n[OTHER + 4] = number("posture", given?.posture ?? own.posture ?? 0);
   putRoot(n, OTHER, root);
+  putBalance(n, raw, given?.balance ?? own.balance);
+}
+
+/** A solver whose balance has masses. */
+interface Weighed {
+  masses(masses: Float32Array): void;
+}
+
+/** Writes a balance, and gives the solver its masses. */
+function putBalance(n: Float64Array, raw: Weighed, balance: Balance | undefined): void {
+  n[BALANCE] = 0;
+  if (balance === undefined) return;
+  checkNames("a balance", balance, ["support", "margin", "masses", "up", "weight", "priority"]);
+  const { support, margin = 0.2, masses, up = [0, 1, 0], weight = 1, priority = 0 } = balance;
+  if (!Array.isArray(support) || support.length < 1 || support.length > MAX_SUPPORT) {
+    throw new SinewError("type", `the support must be a list of 1 to ${MAX_SUPPORT} points, not ${describe(support)}`);
+  }
+  if (priority !== 0 && priority !== 1 && priority !== 2) {
+    throw new SinewError("type", `the balance's priority must be 0, 1 or 2, not ${describe(priority)}`);
+  }
+  n[BALANCE + 1] = number("the balance's margin", margin);
+  putVector(n, BALANCE + 2, "the balance's up", up);
+  n[BALANCE + 5] = number("the balance's weight", weight);
+  n[BALANCE + 6] = priority;
+  support.forEach((point: Vector, i) => putVector(n, BALANCE + 7 + 3 * i, "a point of the support", point));
+  raw.masses(masses === undefined ? NO_MASSES : floats("the masses", masses, 1));
+  n[BALANCE] = support.length;
 }
 
 /** Writes how a root moves. @internal */
@@ -146,9 +198,17 @@ export class FullBody extends Owned<Glue.RawFullBody> {
     const { engine, raw } = this;
     const given = own(engine, "the pose", Pose, pose);
     putGoals(engine, raw, goals, this.length);
-    putBodyOptions(engine.exchange.numbers, this.#options, options, "pinned");
+    putBodyOptions(raw, engine.exchange.numbers, this.#options, options, "pinned");
     engine.run(() => raw.solve(given));
     return new Report(engine.exchange.numbers);
+  }
+
+  /** Distance of the centre of mass in a pose from the support of a balance, shrunk by its margin, in metres; 0 over it. */
+  outOfBalance(pose: Pose, balance: Balance): number {
+    const { engine, raw } = this;
+    const given = own(engine, "the pose", Pose, pose);
+    putBalance(engine.exchange.numbers, raw, balance);
+    return engine.run(() => raw.outOfBalance(given));
   }
 
   /** Residuals of one effector after the last solve: metres and radians. */
@@ -213,7 +273,7 @@ export class Drag extends Owned<Glue.RawDrag> {
     const given = this.#pose(pose);
     const n = engine.exchange.numbers;
     putGoal(n, goal);
-    putBodyOptions(n, {}, options, "free");
+    putBodyOptions(raw, n, {}, options, "free");
     engine.run(() => raw.to(given));
     return new Report(engine.exchange.numbers);
   }

@@ -12,6 +12,7 @@ import { Ground } from "./ground.js";
 import { Mechanism } from "./mechanism.js";
 import { Pose } from "./pose.js";
 import { Rig } from "./rig.js";
+import { RigKeys } from "./rig_keys.js";
 import { type JointRef, Skeleton } from "./skeleton.js";
 
 /** Units and axes of a file that does not declare them (BVH, OBJ). */
@@ -42,6 +43,14 @@ export interface PlantedContact {
   to: number;
   /** Why it is not planted; undefined where it is. */
   unplanted: string | undefined;
+}
+
+/** Keys of a rig as an animation of a file. */
+export interface KeyedAnimation {
+  name: string;
+  keys: RigKeys;
+  /** Tracks of joints that the keys do not show. */
+  clip?: Clip;
 }
 
 /** A planted clip. */
@@ -150,10 +159,63 @@ export class Model extends Owned<Glue.RawModel> {
     return new Model(engine, engine.run(() => files(engine).RawModel.sample()));
   }
 
-  /** The model as a GLB, as three.js's `GLTFLoader` takes it. That of a BVH has a built figure as its mesh. */
-  toGlb(): Uint8Array<ArrayBuffer> {
-    const { raw } = this;
-    return this.engine.run(() => raw.glb()) as Uint8Array<ArrayBuffer>;
+  /**
+   * The model as a GLB, as three.js's `GLTFLoader` takes it, with more animations: clips of its skeleton, and keys of rigs, which
+   * {@link Model.keys} reads again. That of a BVH has a built figure as its mesh.
+   */
+  toGlb(added: readonly (Clip | KeyedAnimation)[] = []): Uint8Array<ArrayBuffer> {
+    const { engine, raw } = this;
+    if (!Array.isArray(added)) throw new SinewError("type", `animations to add must be a list, not ${describe(added)}`);
+    const document = engine.run(() => raw.opened());
+    const put = (clip: Clip) => {
+      const of = own(engine, "the clip", Clip, clip) as unknown as Glue.RawClip;
+      if (clip.skeleton !== this.skeleton) throw new SinewError("input", `the clip ${describe(clip.name)} is of another skeleton`);
+      return of;
+    };
+    try {
+      for (const one of added as readonly (Clip | KeyedAnimation)[]) {
+        if (one instanceof Clip) {
+          const clip = put(one);
+          engine.run(() => document.addClip(clip));
+          continue;
+        }
+        checkNames("animations to add", one, ["name", "keys", "clip"]);
+        const { name, keys, clip } = one;
+        if (typeof name !== "string") throw new SinewError("type", `the animation's name must be a text, not ${describe(name)}`);
+        const of = own(engine, "the keys", RigKeys, keys) as unknown as Glue.RawRigKeys;
+        const rig = own(engine, "the rig", Rig, keys.rig) as unknown as Glue.RawRig;
+        if (keys.rig.skeleton !== this.skeleton) throw new SinewError("input", "the keys are of a rig of another skeleton");
+        const other = clip === undefined ? undefined : put(clip);
+        engine.run(() => (other ? document.addKeyedClip(name, rig, of, other) : document.addKeys(name, rig, of)));
+      }
+      return engine.run(() => document.glb()) as Uint8Array<ArrayBuffer>;
+    } finally {
+      document.free();
+    }
+  }
+
+  /** The keys of a rig of this model's skeleton, from one of {@link Model.clips} that was written from keys, by index or by name. */
+  keys(clip: number | string, rig: Rig): RigKeys {
+    const { engine, raw } = this;
+    const index = this.#clip(clip);
+    const of = own(engine, "the rig", Rig, rig) as unknown as Glue.RawRig;
+    if (rig.skeleton !== this.skeleton) throw new SinewError("input", "the rig is of another skeleton");
+    const keys = new RigKeys(rig);
+    try {
+      engine.run(() => raw.keys(index, of, keys.raw as unknown as Glue.RawRigKeys));
+    } catch (thrown) {
+      keys.free();
+      throw thrown;
+    }
+    return keys;
+  }
+
+  /** The index of a clip, by itself or by name. */
+  #clip(clip: number | string): number {
+    const index = typeof clip === "number" ? clip : this.clips.findIndex(({ name }) => name === clip);
+    if (this.clips[index] !== undefined) return index;
+    const names = this.clips.slice(0, 12).map(({ name }) => `\`${name}\``);
+    throw new SinewError("input", `there is no clip ${describe(clip)}: there are ${names.join(", ") || "none"}`);
   }
 
   /** The pose in which the mesh was modelled; the rest pose if there is no skin. */
@@ -190,11 +252,7 @@ export class Model extends Owned<Glue.RawModel> {
    */
   plant(clip: number | string, figure: Figure, ground: Ground, options: ClipPlantOptions = {}): PlantedClip {
     const { engine, raw } = this;
-    const index = typeof clip === "number" ? clip : this.clips.findIndex(({ name }) => name === clip);
-    if (this.clips[index] === undefined) {
-      const names = this.clips.slice(0, 12).map(({ name }) => `\`${name}\``);
-      throw new SinewError("input", `there is no clip ${describe(clip)}: there are ${names.join(", ") || "none"}`);
-    }
+    const index = this.#clip(clip);
     const [of, on] = [own(engine, "the figure", Figure, figure), own(engine, "the ground", Ground, ground)];
     const { rounds, stride, ...rest } = options;
     let n = engine.exchange.numbers;

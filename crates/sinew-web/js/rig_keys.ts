@@ -96,7 +96,8 @@ export class RigKeys extends Owned<Glue.RawRigKeys> {
 
   /** No keys. */
   constructor(rig: Rig) {
-    const engine = engineOf(new.target);
+    // Those that a model reads are of the base class, as what others of the package make.
+    const engine = new.target === RigKeys && rig instanceof Rig ? rig.engine : engineOf(new.target);
     const of = own(engine, "the rig", Rig, rig);
     super(engine, new (wholeGlue(engine).RawRigKeys)(of));
     this.rig = rig;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use sinew::{
     Goal, JointId, Skeleton,
-    solve::{Drag, Effector, FullBody, FullBodyOptions, Pin, RootMode},
+    glam::Vec3,
+    solve::{Balance, Drag, Effector, FullBody, FullBodyOptions, Pin, RootMode},
 };
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 
@@ -50,9 +51,27 @@ impl RawEffectors {
     }
 }
 
-/// The options in the exchange: those of chains, then the root's mode (0 pinned, 1 free, 2 spring, 3 at a position), its spring
-/// or position, and the posture.
-fn options() -> FullBodyOptions<'static> {
+/// First place of a balance in the exchange: the count of its points (0 for none), margin, up, weight, priority, points.
+const BALANCE: usize = OTHER + 8;
+/// Most points of a support, as the engine takes them.
+const MAX_SUPPORT: usize = 16;
+
+/// Calls `then` with the balance in the exchange.
+fn with_balance<T>(masses: &[f32], then: impl FnOnce(Option<Balance<'_>>) -> T) -> T {
+    let support: [Vec3; MAX_SUPPORT] = core::array::from_fn(|n| read_vector(BALANCE + 7 + 3 * n));
+    let support = &support[..(read(BALANCE) as usize).min(MAX_SUPPORT)];
+    let balance = Balance::over(support)
+        .with_margin(read(BALANCE + 1) as f32)
+        .with_up(read_vector(BALANCE + 2))
+        .with_weight(read(BALANCE + 5) as f32)
+        .with_priority(read(BALANCE + 6) as u8)
+        .with_masses(masses);
+    then((!support.is_empty()).then_some(balance))
+}
+
+/// Calls `solve` with the options in the exchange: those of chains, then the root's mode (0 pinned, 1 free, 2 spring, 3 at a position),
+/// its spring or position, the posture, and the balance.
+fn with_options<T>(masses: &[f32], solve: impl FnOnce(&FullBodyOptions<'_>) -> T) -> T {
     let (_, iterative) = exchange::read_options();
     let root = match read(OTHER) as u32 {
         1 => RootMode::Free,
@@ -60,7 +79,12 @@ fn options() -> FullBodyOptions<'static> {
         3 => RootMode::At(read_vector(OTHER + 1)),
         _ => RootMode::Pinned,
     };
-    FullBodyOptions::from(iterative).with_root(root).with_posture(read(OTHER + 4) as f32)
+    with_balance(masses, |balance| {
+        let mut options =
+            FullBodyOptions::from(iterative).with_root(root).with_posture(read(OTHER + 4) as f32);
+        options.balance = balance;
+        solve(&options)
+    })
 }
 
 /// A body.
@@ -72,6 +96,8 @@ pub struct RawFullBody {
     joints: Vec<JointId>,
     /// Residuals of position and rotation of each effector after the last solve.
     residuals: Vec<[f32; 2]>,
+    /// Masses for its balance.
+    masses: Vec<f32>,
 }
 
 #[wasm_bindgen]
@@ -83,7 +109,23 @@ impl RawFullBody {
         let skeleton = skeleton.skeleton.clone();
         let body = FullBody::new(&skeleton, root, &effectors.effectors).map_err(making)?;
         let (joints, count) = (body.joints().collect(), effectors.effectors.len());
-        Ok(Self { body, skeleton, joints, goals: vec![Goal::NONE; count], residuals: vec![[0.0; 2]; count] })
+        let (goals, residuals) = (vec![Goal::NONE; count], vec![[0.0; 2]; count]);
+        Ok(Self { body, skeleton, joints, goals, residuals, masses: Vec::new() })
+    }
+
+    /// Sets the mass of each joint's bones for balances; none for the lengths of bones.
+    pub fn masses(&mut self, masses: &[f32]) {
+        self.masses = masses.into();
+    }
+
+    /// Distance of the centre of mass from the support of the balance in the exchange, in metres.
+    #[wasm_bindgen(js_name = outOfBalance)]
+    pub fn out_of_balance(&self, pose: &mut RawPose) -> Result<f32, JsValue> {
+        pose.check(&self.skeleton)?;
+        pose.pull();
+        pose.pose.update();
+        let (body, pose) = (&self.body, &pose.pose);
+        Ok(with_balance(&self.masses, |balance| balance.map_or(0.0, |b| body.out_of_balance(pose, &b))))
     }
 
     /// Takes the goal in the exchange for an effector.
@@ -98,7 +140,9 @@ impl RawFullBody {
         pose.check(&self.skeleton)?;
         pose.pull();
         let (body, goals) = (&self.body, &self.goals);
-        let report = with_workspace(|workspace| body.solve(workspace, &mut pose.pose, goals, &options()));
+        let report = with_options(&self.masses, |options| {
+            with_workspace(|workspace| body.solve(workspace, &mut pose.pose, goals, options))
+        });
         let report = report.map_err(solving)?;
         for (residual, own) in
             self.residuals.iter_mut().zip(body.effector_reports(&pose.pose, goals, &report))
@@ -121,6 +165,8 @@ impl RawFullBody {
 pub struct RawDrag {
     drag: Drag,
     joints: Vec<JointId>,
+    /// Masses for its balance.
+    masses: Vec<f32>,
 }
 
 #[wasm_bindgen]
@@ -146,7 +192,12 @@ impl RawDrag {
             pinned.iter().zip(turned).map(|(pin, &t)| Pin::new(*pin).with_turned(t != 0)).collect();
         let drag = Drag::new(&pose.pose, root, *grabbed, &pins).map_err(making)?;
         let joints = drag.full_body().joints().collect();
-        Ok(Self { drag, joints })
+        Ok(Self { drag, joints, masses: Vec::new() })
+    }
+
+    /// Sets the mass of each joint's bones for balances; none for the lengths of bones.
+    pub fn masses(&mut self, masses: &[f32]) {
+        self.masses = masses.into();
     }
 
     /// Starts anew at a pose.
@@ -160,8 +211,11 @@ impl RawDrag {
     pub fn to(&mut self, pose: &mut RawPose) -> Result<(), JsValue> {
         pose.pull();
         let goal = exchange::read_goal();
-        let report = with_workspace(|workspace| self.drag.to(workspace, &mut pose.pose, &goal, &options()))
-            .map_err(solving)?;
+        let drag = &mut self.drag;
+        let report = with_options(&self.masses, |options| {
+            with_workspace(|workspace| drag.to(workspace, &mut pose.pose, &goal, options))
+        });
+        let report = report.map_err(solving)?;
         self.joints.iter().for_each(|&joint| pose.push(joint));
         write_report(&report);
         Ok(())

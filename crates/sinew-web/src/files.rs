@@ -19,6 +19,7 @@ use crate::{
     plant::{RawFigure, read_options},
     pose::RawPose,
     rig::RawRig,
+    rig_keys::RawRigKeys,
     skeleton::RawSkeleton,
     trackers::RawBody,
 };
@@ -119,11 +120,23 @@ impl RawModel {
         self.model.skeleton.joints().map(node).collect()
     }
 
-    /// The model as a GLB; that of a BVH has a built figure as its mesh.
-    pub fn glb(&self) -> Result<Vec<u8>, JsValue> {
-        let mut glb = Vec::new();
-        self.document()?.to_glb(&mut glb).map_err(making)?;
-        Ok(glb)
+    /// The model's document, to add to; that of a BVH has a built figure as its mesh.
+    pub fn opened(&self) -> Result<RawDocument, JsValue> {
+        Ok(RawDocument { document: self.document()? })
+    }
+
+    /// Reads the keys of a clip for a rig of this model's skeleton.
+    pub fn keys(&self, clip: usize, rig: &RawRig, into: &mut RawRigKeys) -> Result<(), JsValue> {
+        let found = match &self.model.source {
+            Source::Gltf(document) => document.animation(clip).map(|animation| (document, animation)),
+            Source::Bvh(_) => None,
+        };
+        let Some((document, animation)) = found else {
+            return Err(missing("clip with keys", clip, self.model.clips.len()));
+        };
+        let keys = document.keys(animation, &self.model.skeleton, &rig.rig).map_err(reading)?;
+        into.set(keys);
+        Ok(())
     }
 
     /// Its skeleton.
@@ -209,6 +222,47 @@ impl RawModel {
                     .map_err(making)
             }
         }
+    }
+}
+
+/// A glTF that is being added to.
+#[wasm_bindgen]
+pub struct RawDocument {
+    document: Document,
+}
+
+#[wasm_bindgen]
+impl RawDocument {
+    /// Adds a clip as an animation.
+    #[wasm_bindgen(js_name = addClip)]
+    pub fn add_clip(&mut self, clip: &RawClip) -> Result<(), JsValue> {
+        self.document.add_animation(&clip.clip, None).map(|_| ()).map_err(making)
+    }
+
+    /// Adds keys as an animation.
+    #[wasm_bindgen(js_name = addKeys)]
+    pub fn add_keys(&mut self, name: &str, rig: &RawRig, keys: &RawRigKeys) -> Result<(), JsValue> {
+        self.document.add_keys(name, &rig.rig, keys.keys()).map(|_| ()).map_err(making)
+    }
+
+    /// Adds keys as an animation, with the tracks of a clip of joints that they do not show.
+    #[wasm_bindgen(js_name = addKeyedClip)]
+    pub fn add_keyed_clip(
+        &mut self,
+        name: &str,
+        rig: &RawRig,
+        keys: &RawRigKeys,
+        clip: &RawClip,
+    ) -> Result<(), JsValue> {
+        let (rig, clip) = (&rig.rig, Some(&clip.clip));
+        self.document.add_keyed_clip(name, rig, keys.keys(), clip, None).map(|_| ()).map_err(making)
+    }
+
+    /// The document as a GLB.
+    pub fn glb(&self) -> Result<Vec<u8>, JsValue> {
+        let mut glb = Vec::new();
+        self.document.to_glb(&mut glb).map_err(making)?;
+        Ok(glb)
     }
 }
 

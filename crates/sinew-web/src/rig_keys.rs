@@ -75,6 +75,17 @@ pub struct RawRigKeys {
     before: Vec<RigGoal>,
 }
 
+#[cfg(feature = "files")]
+impl RawRigKeys {
+    pub(crate) fn keys(&self) -> &RigKeys {
+        &self.keys
+    }
+
+    pub(crate) fn set(&mut self, keys: RigKeys) {
+        self.keys = keys;
+    }
+}
+
 #[wasm_bindgen]
 impl RawRigKeys {
     /// No keys.

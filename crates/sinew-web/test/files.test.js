@@ -5,7 +5,7 @@ import test from "node:test";
 
 import { SinewError, load } from "sinew/files";
 
-const { Body, Chain, FootPlanter, Ground, JointSpaceSolver, Model, readGround, readUrdf } = await load();
+const { Body, Chain, Clip, FootPlanter, Ground, JointSpaceSolver, Model, Rig, RigKeys, readGround, readUrdf } = await load();
 
 const bytes = (text) => new TextEncoder().encode(text);
 const fails = (kind, words, action) =>
@@ -158,4 +158,57 @@ test("a model's body, nodes and GLB", () => {
   fails("input", /another model/, () => again.figure(body));
   fails("input", /./, () => Model.read(bytes(BVH), "turn.bvh").body());
   assert.ok(Model.read(Model.read(bytes(BVH), "turn.bvh").toGlb(), "turn.glb").skeleton.index("Spine") >= 0);
+});
+
+test("clips and keys of rigs are added to a model's file, and read again", () => {
+  const model = Model.mannequin();
+  const walk = model.clips[0];
+  const { clip: spot } = walk.takeRootMotion(model.skeleton.rest(), model.body().joint("hips"));
+  const rig = Rig.humanoid(model.body());
+  const keys = new RigKeys(rig);
+  const key = (time, value, more = {}) => ({ goal: "left hand", channel: "position", time, value, ...more });
+  keys.edit([key(0, [0.4, 1.2, 0.3]), key(0.5, [0.4, 1.6, 0.3], { interpolation: "linear" }), key(1, [0.3, 1.3, 0.4])]);
+  const other = Clip.from(model.skeleton, "wave", [{ joint: model.body().joint("head"), part: "rotation", times: [0, 1], values: [0, 0, 0, 1, 0, Math.sin(0.2), 0, Math.cos(0.2)] }]);
+  const glb = model.toGlb([spot, { name: "reach", keys }, { name: "reach and wave", keys, clip: other }]);
+
+  const again = Model.read(glb, "again.glb");
+  assert.deepEqual(again.problems, []);
+  assert.deepEqual(again.clips.map(({ name }) => name).slice(0, 4), ["walk", "walk", "reach", "reach and wave"]);
+  const [a, b] = [model.skeleton.rest(), again.skeleton.rest()];
+  for (const time of [0, 0.3, spot.duration]) {
+    spot.sample(time, a);
+    again.clips[1].sample(time, b);
+    for (const joint of model.skeleton.names.keys()) {
+      const [from, to] = [a.model(joint).position, b.model(model.skeleton.names[joint]).position];
+      assert.ok(Math.hypot(...from.map((v, i) => v - to[i])) < 1e-5, model.skeleton.names[joint]);
+    }
+  }
+  const rigAgain = Rig.humanoid(again.body());
+  for (const clip of ["reach", "reach and wave", 2]) {
+    const read = again.keys(clip, rigAgain);
+    assert.ok(read instanceof RigKeys && read.rig === rigAgain);
+    const positions = (of) => of.keys().filter(({ goal, channel }) => goal === "left hand" && channel === "position");
+    assert.deepEqual(positions(read).map(({ time, value, interpolation }) => [time, [...value], interpolation]), positions(keys).map(({ time, value, interpolation }) => [time, [...value], interpolation]));
+    for (const time of [0, 0.2, 0.7, 1]) {
+      const [was, now] = [keys, read].map((of) => [...of.sample(time)["left hand"].position]);
+      assert.ok(Math.hypot(...was.map((v, i) => v - now[i])) < 1e-5, `${was} is ${now} at ${time}`);
+    }
+    read.free();
+  }
+  // A BVH's model can be added to as well.
+  const turn = Model.read(bytes(BVH), "turn.bvh");
+  const more = Clip.from(turn.skeleton, "nod", [{ joint: "Spine", part: "rotation", times: [0, 1], values: [0, 0, 0, 1, Math.sin(0.3), 0, 0, Math.cos(0.3)] }]);
+  assert.deepEqual(Model.read(turn.toGlb([more]), "turn.glb").clips.map(({ name }) => name), ["turn", "nod"]);
+
+  fails("input", /no clip "run"/, () => again.keys("run", rigAgain));
+  fails("input", /another skeleton/, () => again.keys("reach", rig));
+  fails("input", /another skeleton/, () => again.toGlb([spot]));
+  fails("input", /another skeleton/, () => again.toGlb([{ name: "x", keys }]));
+  fails("input", /no key/, () => model.toGlb([{ name: "empty", keys: new RigKeys(rig) }]));
+  fails("type", /there is no `key`/, () => model.toGlb([{ name: "x", key: keys }]));
+  fails("type", /must be a list, not a Clip/, () => model.toGlb(spot));
+  fails("type", /the keys must be a RigKeys/, () => model.toGlb([{ name: "x", keys: [] }]));
+  fails("type", /name must be a text/, () => model.toGlb([{ keys }]));
+  spot.free();
+  fails("freed", /Clip has been freed/, () => model.toGlb([spot]));
 });

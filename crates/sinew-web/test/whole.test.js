@@ -151,6 +151,95 @@ test("clips are sampled between their keys, and go round", () => {
   fails("input", /./, () => Clip.from(skeleton, "back", [{ joint: "b", part: "rotation", times: [1, 0], values: [...turn(0), ...turn(1)] }]));
 });
 
+test("a clip's tracks make the same clip, its joints and interpolation", () => {
+  const skeleton = Skeleton.from([{ name: "a" }, { name: "b", parent: "a", position: [0, 1, 0] }]);
+  const [s, c] = [Math.sin(0.5), Math.cos(0.5)];
+  const given = [
+    { joint: 0, part: "position", times: [0, 1], values: [0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 3, 0, 2, 0, 0, 0, 0, 0], interpolation: "cubic" },
+    { joint: 0, part: "scale", times: [0.5, 1], values: [1, 1, 1, 2, 2, 2], interpolation: "step" },
+    { joint: 1, part: "rotation", times: [0, 2], values: [0, 0, 0, 1, 0, 0, s, c], interpolation: "linear" },
+  ];
+  const clip = Clip.from(skeleton, "all", given);
+  const tracks = clip.tracks();
+  assert.deepEqual(tracks.map((track) => ({ ...track, times: [...track.times], values: [...track.values] })), given.map((track) => ({ ...track, values: track.values.map(Math.fround) })));
+  const [again, a, b] = [Clip.from(skeleton, "all", tracks), skeleton.rest(), skeleton.rest()];
+  for (const time of [0, 0.3, 0.7, 1.4, 2]) {
+    clip.sample(time, a);
+    again.sample(time, b);
+    assert.deepEqual([...a.positions, ...a.rotations, ...a.scales], [...b.positions, ...b.rotations, ...b.scales]);
+  }
+  // A cubic Hermite spline half-way: half the values, an eighth of the tangents' difference.
+  clip.sample(0.5, a);
+  close(a.positions.subarray(0, 3), [1 + 1 / 8, -3 / 8, 0], 1e-6);
+  fails("type", /"linear", "step" or "cubic"/, () => Clip.from(skeleton, "x", [{ ...given[0], interpolation: "smooth" }]));
+  fails("input", /./, () => Clip.from(skeleton, "x", [{ ...given[0], values: [0, 0, 0, 1, 1, 1] }]));
+});
+
+test("keys that a clip does not need are removed, within the tolerances", () => {
+  const skeleton = Skeleton.from([{ name: "a" }, { name: "b", parent: "a", position: [0, 1, 0] }]);
+  const times = Array.from({ length: 41 }, (_, n) => n / 20);
+  const path = (time) => [time, 0.1 * Math.sin(3 * time), 0];
+  const clip = Clip.from(skeleton, "wave", [{ joint: "a", part: "position", times, values: times.flatMap(path) }]);
+  let last = 41;
+  for (const tolerance of [0.001, 0.01, new Float32Array([0.05, 0.05])]) {
+    const reduced = clip.reduced(skeleton.rest(), tolerance);
+    const [track] = reduced.tracks();
+    assert.ok(track.times.length < last && track.times.length >= 2, `${track.times.length} keys of ${last}`);
+    last = track.times.length;
+    const [a, b] = [skeleton.rest(), skeleton.rest()];
+    for (const time of times) {
+      clip.sample(time, a);
+      reduced.sample(time, b);
+      const off = Math.hypot(...[0, 1, 2].map((i) => a.positions[i] - b.positions[i]));
+      assert.ok(off <= (typeof tolerance === "number" ? tolerance : tolerance[0]) + 1e-6, `${off} at ${time}`);
+    }
+  }
+  assert.equal(clip.tracks()[0].times.length, 41);
+  fails("input", /-1/, () => clip.reduced(skeleton.rest(), -1));
+  fails("type", /one for each of 2 joints, not 3/, () => clip.reduced(skeleton.rest(), [1, 1, 1]));
+  fails("type", /the pose must be a Pose/, () => clip.reduced(skeleton, 0.1));
+});
+
+test("root motion is taken out of a clip and put on its placement, in a loop too", () => {
+  const skeleton = Skeleton.from([{ name: "root" }, { name: "hips", parent: "root", position: [0, 1, 0] }, { name: "head", parent: "hips", position: [0, 0.6, 0.1] }]);
+  // Along a circle of radius 2, a quarter of a turn in two seconds, bobbing.
+  const angle = (time) => (Math.PI / 4) * time;
+  const times = Array.from({ length: 41 }, (_, n) => n / 20);
+  const at = (time) => [2 - 2 * Math.cos(angle(time)), 1 + 0.05 * Math.sin(2 * Math.PI * time), 2 * Math.sin(angle(time))];
+  const turn = (time) => [0, Math.sin(angle(time) / 2), 0, Math.cos(angle(time) / 2)];
+  const walk = Clip.from(skeleton, "circle", [
+    { joint: "hips", part: "position", times, values: times.flatMap(at) },
+    { joint: "hips", part: "rotation", times, values: times.flatMap(turn) },
+  ]);
+  const { clip, motion } = walk.takeRootMotion(skeleton.rest(), "hips");
+  const [whole, spot] = [skeleton.rest(), skeleton.rest()];
+  const place = ({ position: [x, y, z], rotation: [, qy, , qw] }, [a, b, c]) => {
+    const [cos, sin] = [qw * qw - qy * qy, 2 * qy * qw];
+    return [x + cos * a + sin * c, y + b, z - sin * a + cos * c];
+  };
+  for (const time of [0, 0.4, 1, 1.75, 2]) {
+    walk.sample(time, whole);
+    clip.sample(time, spot);
+    const hips = spot.model("hips").position;
+    close([hips[0], hips[2]], [0, 0], 1e-5, "on the spot");
+    close(place(motion.at(time), spot.model("head").position), whole.model("head").position, 1e-5, `${time} s`);
+  }
+  // Four rounds are the whole circle.
+  const round = motion.at(8 - 1e-4, { looped: true });
+  close(round.position, [0, 0, 0], 1e-3, "around");
+  close(place(motion.at(5, { looped: true }), [0, 0, 0]), [2 - 2 * Math.cos(angle(5)), 0, 2 * Math.sin(angle(5))], 1e-3, "two rounds and a half");
+  // Without yaw the clip turns by itself.
+  const straight = walk.takeRootMotion(skeleton.rest(), "hips", { yaw: false });
+  close(straight.motion.at(2).rotation, [0, 0, 0, 1], 1e-7);
+  straight.clip.sample(2, spot);
+  close(spot.model("hips").rotation, turn(2), 1e-6);
+  fails("input", /root/, () => Clip.from(skeleton, "x", [{ joint: "root", part: "position", times: [0, 1], values: [0, 0, 0, 1, 0, 0] }]).takeRootMotion(skeleton.rest(), "hips"));
+  fails("solve", /finite, not inf/, () => motion.at(Infinity));
+  fails("input", /elbow/, () => walk.takeRootMotion(skeleton.rest(), "elbow"));
+  motion.free();
+  fails("freed", /RootMotion/, () => motion.at(0));
+});
+
 const LEGS = [
   { name: "Hips", position: [0, 0.95, 0] },
   ...["Left", "Right"].flatMap((side) => [

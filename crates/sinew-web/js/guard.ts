@@ -47,13 +47,17 @@ export class Guard {
     };
   }
 
-  /** The error for what a call has thrown: Rust throws errors of its own, WebAssembly these (RangeError: its stack is full). */
+  /**
+   * The error for what a call has thrown: Rust throws errors of its own, of which only those of its panics end it; WebAssembly throws these
+   * (RangeError: its stack is full).
+   */
   #end(thrown: unknown): unknown {
-    if (!(thrown instanceof WebAssembly.RuntimeError || thrown instanceof RangeError)) return thrown;
-    this.stopped = thrown.message;
+    const panicked = thrown instanceof Error && thrown.name === "panic";
+    if (!(panicked || thrown instanceof WebAssembly.RuntimeError || thrown instanceof RangeError)) return thrown;
+    this.stopped = thrown.message.replaceAll("\n", " ");
     return new SinewError(
       "internal",
-      `the engine stopped in the middle of a call (${thrown.message}): load() makes another; please report how it came about`,
+      `the engine stopped in the middle of a call (${this.stopped}): load() makes another; please report how it came about`,
       { cause: thrown },
     );
   }

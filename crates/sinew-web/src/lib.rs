@@ -58,3 +58,9 @@ pub use {
     rig_keys::{RawMirror, RawRigKeys},
     trackers::{RawBody, RawTrackers},
 };
+
+/// Makes a panic an error that says where it was; the call would end without a word.
+#[wasm_bindgen::prelude::wasm_bindgen(start)]
+fn tell_panics() {
+    std::panic::set_hook(Box::new(|panic| wasm_bindgen::throw_val(failure::failure("panic", panic))));
+}

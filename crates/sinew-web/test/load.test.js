@@ -4,6 +4,7 @@ import test from "node:test";
 import { SinewError, load } from "sinew/core";
 import { load as inline } from "sinew/core/inline";
 
+import { Guard } from "../dist/guard.js";
 import { read } from "./read.js";
 
 const file = new URL("../dist/core.wasm", import.meta.url);
@@ -84,6 +85,24 @@ test("what is no source at all is refused by its type", async () => {
 test("a failed load does not stand in the way of the next", async () => {
   await assert.rejects(load(text("")), { kind: "load" });
   works(await load());
+});
+
+test("a panic is told with its place, and ends the engine", () => {
+  const guard = new Guard();
+  const panic = () => {
+    throw Object.assign(new Error("panicked at crates/sinew/src/pose.rs:7:5:\nout of bounds"), { name: "panic" });
+  };
+  const { solve, rest } = guard.wrap({ solve: panic, rest: () => 1 });
+  assert.equal(rest(), 1);
+  assert.throws(solve, { kind: "internal", message: /middle of a call \(panicked at crates\/sinew\/src\/pose\.rs:7:5: out of bounds\): load/ });
+  assert.throws(rest, { kind: "internal", message: /earlier call \(panicked/ });
+  // Errors of the engine's own end nothing.
+  const refuse = () => {
+    throw Object.assign(new Error("no such joint"), { name: "input" });
+  };
+  const other = new Guard().wrap({ refuse, rest: () => 1 });
+  assert.throws(other.refuse, { name: "input" });
+  assert.equal(other.rest(), 1);
 });
 
 test("an engine that has stopped says so, and the next load makes another", async () => {

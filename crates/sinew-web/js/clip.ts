@@ -74,7 +74,9 @@ export class Clip extends Owned<Glue.RawClip> {
   }
 
   /** Brings a pose to a time. Joints without tracks are left alone. Past its end a looped clip goes on from its start. */
-  sample(time: number, pose: Pose, { looped = false }: { looped?: boolean } = {}): void {
+  sample(time: number, pose: Pose, options: { looped?: boolean } = {}): void {
+    checkNames("options of a sample", options, ["looped"]);
+    const { looped = false } = options;
     const { raw } = this;
     const to = own(this.engine, "the pose", Pose, pose);
     number("the time", time);
@@ -122,7 +124,9 @@ export class Clip extends Owned<Glue.RawClip> {
    * const { position, rotation } = motion.at(time, { looped: true });
    * ```
    */
-  takeRootMotion(rest: Pose, joint: JointRef, { yaw = true }: { yaw?: boolean } = {}): { clip: Clip; motion: RootMotion } {
+  takeRootMotion(rest: Pose, joint: JointRef, options: { yaw?: boolean } = {}): { clip: Clip; motion: RootMotion } {
+    checkNames("options of root motion", options, ["yaw"]);
+    const { yaw = true } = options;
     const { engine, raw, skeleton } = this;
     const given = own(engine, "the pose", Pose, rest);
     const index = skeleton.index(joint);
@@ -139,7 +143,9 @@ export class RootMotion extends Owned<Glue.RawRootMotion> {
   }
 
   /** The motion from the clip's start to a time. Past its end a looped clip goes on from where it ended. */
-  at(time: number, { looped = false }: { looped?: boolean } = {}): { position: Float32Array; rotation: Float32Array } {
+  at(time: number, options: { looped?: boolean } = {}): { position: Float32Array; rotation: Float32Array } {
+    checkNames("options of root motion", options, ["looped"]);
+    const { looped = false } = options;
     const { raw, engine } = this;
     number("the time", time);
     engine.run(() => raw.at(time, looped));

@@ -97,6 +97,12 @@ function triple(n: Float64Array, at: number): [number, number, number] {
   return [n[at]!, n[at + 1]!, n[at + 2]!];
 }
 
+/** A style that is an object. */
+function given<T extends object>(style: T): T {
+  if (typeof style !== "object" || style === null) throw new SinewError("type", `a style must be an object, not ${describe(style)}`);
+  return style;
+}
+
 /**
  * A list of shapes and labels. Clear it and fill it again each frame: it keeps its memory.
  *
@@ -124,7 +130,7 @@ export class DrawList extends Owned<Glue.RawDrawList> {
 
   /** Adds a shape of points, x, y, z each. `radius`, in metres, is that of discs. */
   push(kind: ShapeKind, role: ShapeRole, points: ArrayLike<number>, style: ShapeStyle & { radius?: number } = {}): this {
-    const { radius = 0, ...rest } = style;
+    const { radius = 0, ...rest } = given(style);
     const [which, what] = [choice("the kind", KINDS, kind), choice("the role", ROLES, role)];
     const numbers = floats("points", points, 3);
     return this.#add(rest, (raw) => raw.push(which, what, number("the radius", radius), numbers));
@@ -135,7 +141,7 @@ export class DrawList extends Owned<Glue.RawDrawList> {
    * the largest half width of an octahedron as a share of its bone's length, 0.08 by default; 0 gives lines.
    */
   bones(pose: Pose, style: JointsStyle & { thickness?: number } = {}): this {
-    const { thickness = 0.08, ...rest } = style;
+    const { thickness = 0.08, ...rest } = given(style);
     return this.#joints(pose, rest, (raw, of, joints) => raw.bones(of, joints, number("the thickness", thickness)));
   }
 
@@ -151,7 +157,7 @@ export class DrawList extends Owned<Glue.RawDrawList> {
 
   /** Adds one bone from a position to another. */
   bone(from: Vector, to: Vector, style: ShapeStyle & { thickness?: number } = {}): this {
-    const { thickness = 0.08, ...rest } = style;
+    const { thickness = 0.08, ...rest } = given(style);
     this.#put("the bone's start", from, 0);
     this.#put("the bone's end", to, 3);
     return this.#add(rest, (raw) => raw.bone(number("the thickness", thickness)));
@@ -171,6 +177,7 @@ export class DrawList extends Owned<Glue.RawDrawList> {
     const n = this.engine.exchange.numbers;
     putGoal(n, goal);
     this.#put("the end", end, 0);
+    if (typeof report !== "object" || report === null) throw new SinewError("type", `the report must be a Report, not ${describe(report)}`);
     n[OTHER + 3] = number("the report's outOfReach", report.outOfReach);
     n[OTHER + 4] = number("the report's positionResidual", report.positionResidual);
     n[OTHER + 5] = number("the report's positionTolerance", report.positionTolerance);
@@ -217,7 +224,7 @@ export class DrawList extends Owned<Glue.RawDrawList> {
 
   /** Adds the bones of a chain in the plane, at z = 0. `thickness` is as for {@link DrawList.bones}. */
   chain2d(chain: Chain2d, style: ShapeStyle & { thickness?: number } = {}): this {
-    const { thickness = 0.08, ...rest } = style;
+    const { thickness = 0.08, ...rest } = given(style);
     const of = own(this.engine, "the chain", Chain2d, chain);
     return this.#add(rest, (raw) => raw.chain2d(of, number("the thickness", thickness)));
   }

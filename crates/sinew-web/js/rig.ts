@@ -420,8 +420,10 @@ export class Rig extends Owned<Glue.RawRig> {
   /** A rig of these handles, for figures with this bind pose (or rest pose). */
   constructor(bind: Pose, handles: readonly HandleSpec[], input: RigInput = {}) {
     const engine = engineOf(new.target);
-    super(engine, bind instanceof Pose ? build(engine, bind, input, handles) : (bind as Glue.RawRig));
-    this.skeleton = bind instanceof Pose ? bind.skeleton : (handles as unknown as Skeleton);
+    // Of `Rig.of`: what has been built elsewhere, and its skeleton.
+    const built = (bind as unknown) instanceof wholeGlue(engine).RawRig ? (bind as unknown as Glue.RawRig) : undefined;
+    super(engine, built ?? build(engine, bind, input, handles));
+    this.skeleton = built ? (handles as unknown as Skeleton) : bind.skeleton;
     const { raw } = this;
     this.handles = raw.handles();
     this.solvers = raw.solvers() as HandleSolver[];

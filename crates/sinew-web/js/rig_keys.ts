@@ -124,8 +124,10 @@ export class RigKeys extends Owned<Glue.RawRigKeys> {
   }
 
   /** The changes that move the selected keys to `time * scale + shift`, all at once. Others at their new times are replaced. */
-  retime(select: (key: KeyChange) => boolean, { scale = 1, shift = 0 }: { scale?: number; shift?: number }): KeyChange[] {
+  retime(select: (key: KeyChange) => boolean, to: { scale?: number; shift?: number }): KeyChange[] {
     const { engine, raw } = this;
+    checkNames("new times", to, ["scale", "shift"]);
+    const { scale = 1, shift = 0 } = to;
     const moved = this.#selected(select);
     number("the scale", scale);
     number("the shift", shift);
@@ -176,9 +178,11 @@ export class RigKeys extends Owned<Glue.RawRigKeys> {
     time: number,
     to: GoalSpace,
     at: (time: number, pose: Pose) => FigurePlacement | void,
-    { pole = false }: { pole?: boolean } = {},
+    options: { pole?: boolean } = {},
   ): KeyChange[] {
     const { engine, raw, rig } = this;
+    checkNames("options of a change of space", options, ["pole"]);
+    const { pole = false } = options;
     const [of, index] = [own(engine, "the rig", Rig, rig), rig.goal(goal)];
     number("the time", time);
     if (typeof at !== "function") throw new SinewError("type", `what samples must be a function, not ${describe(at)}`);

@@ -41,7 +41,7 @@ export interface FullBodyOptions extends SolveOptions {
 }
 
 /**
- * A goal for the centre of mass: it stays over a support. It is met while the centre, along `up`, lies in the convex hull of the points,
+ * A goal for the centre of mass: it stays over a support. Of `sinew`; `sinew/core` has none. It is met while the centre, along `up`, lies in the convex hull of the points,
  * shrunk by the margin.
  */
 export interface Balance {
@@ -118,15 +118,18 @@ function putBodyOptions(raw: Weighed, n: Float64Array, own: FullBodyOptions, giv
   putBalance(n, raw, given?.balance ?? own.balance);
 }
 
-/** A solver whose balance has masses. */
+/** A solver that takes up a balance; those of `sinew/core` do not. */
 interface Weighed {
-  masses(masses: Float32Array): void;
+  free(): void;
+  masses?(masses: Float32Array): void;
+  outOfBalance?(pose: Glue.RawPose): number;
 }
 
 /** Writes a balance, and gives the solver its masses. */
 function putBalance(n: Float64Array, raw: Weighed, balance: Balance | undefined): void {
   n[BALANCE] = 0;
   if (balance === undefined) return;
+  if (raw.masses === undefined) throw new SinewError("input", "balance takes the build `sinew`: `sinew/core` has none");
   checkNames("a balance", balance, ["support", "margin", "masses", "up", "weight", "priority"]);
   const { support, margin = 0.2, masses, up = [0, 1, 0], weight = 1, priority = 0 } = balance;
   if (!Array.isArray(support) || support.length < 1 || support.length > MAX_SUPPORT) {
@@ -203,12 +206,14 @@ export class FullBody extends Owned<Glue.RawFullBody> {
     return new Report(engine.exchange.numbers);
   }
 
-  /** Distance of the centre of mass in a pose from the support of a balance, shrunk by its margin, in metres; 0 over it. */
+  /** Distance of the centre of mass in a pose from the support of a balance, shrunk by its margin, in metres; 0 over it. Of `sinew`. */
   outOfBalance(pose: Pose, balance: Balance): number {
-    const { engine, raw } = this;
+    const { engine } = this;
+    const raw: Weighed = this.raw;
     const given = own(engine, "the pose", Pose, pose);
+    if (balance === undefined) throw new SinewError("type", "the balance must be an object, not undefined");
     putBalance(engine.exchange.numbers, raw, balance);
-    return engine.run(() => raw.outOfBalance(given));
+    return engine.run(() => raw.outOfBalance!(given));
   }
 
   /** Residuals of one effector after the last solve: metres and radians. */

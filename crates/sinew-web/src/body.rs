@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use sinew::{
     Goal, JointId, Skeleton,
-    glam::Vec3,
-    solve::{Balance, Drag, Effector, FullBody, FullBodyOptions, Pin, RootMode},
+    solve::{Drag, Effector, FullBody, FullBodyOptions, Pin, RootMode},
 };
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 
@@ -51,24 +50,6 @@ impl RawEffectors {
     }
 }
 
-/// First place of a balance in the exchange: the count of its points (0 for none), margin, up, weight, priority, points.
-const BALANCE: usize = OTHER + 8;
-/// Most points of a support, as the engine takes them.
-const MAX_SUPPORT: usize = 16;
-
-/// Calls `then` with the balance in the exchange.
-fn with_balance<T>(masses: &[f32], then: impl FnOnce(Option<Balance<'_>>) -> T) -> T {
-    let support: [Vec3; MAX_SUPPORT] = core::array::from_fn(|n| read_vector(BALANCE + 7 + 3 * n));
-    let support = &support[..(read(BALANCE) as usize).min(MAX_SUPPORT)];
-    let balance = Balance::over(support)
-        .with_margin(read(BALANCE + 1) as f32)
-        .with_up(read_vector(BALANCE + 2))
-        .with_weight(read(BALANCE + 5) as f32)
-        .with_priority(read(BALANCE + 6) as u8)
-        .with_masses(masses);
-    then((!support.is_empty()).then_some(balance))
-}
-
 /// Calls `solve` with the options in the exchange: those of chains, then the root's mode (0 pinned, 1 free, 2 spring, 3 at a position),
 /// its spring or position, the posture, and the balance.
 fn with_options<T>(masses: &[f32], solve: impl FnOnce(&FullBodyOptions<'_>) -> T) -> T {
@@ -79,25 +60,32 @@ fn with_options<T>(masses: &[f32], solve: impl FnOnce(&FullBodyOptions<'_>) -> T
         3 => RootMode::At(read_vector(OTHER + 1)),
         _ => RootMode::Pinned,
     };
-    with_balance(masses, |balance| {
-        let mut options =
-            FullBodyOptions::from(iterative).with_root(root).with_posture(read(OTHER + 4) as f32);
+    let options = FullBodyOptions::from(iterative).with_root(root).with_posture(read(OTHER + 4) as f32);
+    // Balance is 5 kB, which pages that load `core` can do without.
+    #[cfg(feature = "whole")]
+    return crate::balance::with_balance(masses, |balance| {
+        let mut options = options;
         options.balance = balance;
         solve(&options)
-    })
+    });
+    #[cfg(not(feature = "whole"))]
+    {
+        let _ = masses;
+        solve(&options)
+    }
 }
 
 /// A body.
 #[wasm_bindgen]
 pub struct RawFullBody {
-    body: FullBody,
-    skeleton: Arc<Skeleton>,
+    pub(crate) body: FullBody,
+    pub(crate) skeleton: Arc<Skeleton>,
     goals: Vec<Goal>,
     joints: Vec<JointId>,
     /// Residuals of position and rotation of each effector after the last solve.
     residuals: Vec<[f32; 2]>,
-    /// Masses for its balance.
-    masses: Vec<f32>,
+    /// Masses for its balance, which `sinew/core` does not have.
+    pub(crate) masses: Vec<f32>,
 }
 
 #[wasm_bindgen]
@@ -111,21 +99,6 @@ impl RawFullBody {
         let (joints, count) = (body.joints().collect(), effectors.effectors.len());
         let (goals, residuals) = (vec![Goal::NONE; count], vec![[0.0; 2]; count]);
         Ok(Self { body, skeleton, joints, goals, residuals, masses: Vec::new() })
-    }
-
-    /// Sets the mass of each joint's bones for balances; none for the lengths of bones.
-    pub fn masses(&mut self, masses: &[f32]) {
-        self.masses = masses.into();
-    }
-
-    /// Distance of the centre of mass from the support of the balance in the exchange, in metres.
-    #[wasm_bindgen(js_name = outOfBalance)]
-    pub fn out_of_balance(&self, pose: &mut RawPose) -> Result<f32, JsValue> {
-        pose.check(&self.skeleton)?;
-        pose.pull();
-        pose.pose.update();
-        let (body, pose) = (&self.body, &pose.pose);
-        Ok(with_balance(&self.masses, |balance| balance.map_or(0.0, |b| body.out_of_balance(pose, &b))))
     }
 
     /// Takes the goal in the exchange for an effector.
@@ -165,8 +138,8 @@ impl RawFullBody {
 pub struct RawDrag {
     drag: Drag,
     joints: Vec<JointId>,
-    /// Masses for its balance.
-    masses: Vec<f32>,
+    /// Masses for its balance, which `sinew/core` does not have.
+    pub(crate) masses: Vec<f32>,
 }
 
 #[wasm_bindgen]
@@ -193,11 +166,6 @@ impl RawDrag {
         let drag = Drag::new(&pose.pose, root, *grabbed, &pins).map_err(making)?;
         let joints = drag.full_body().joints().collect();
         Ok(Self { drag, joints, masses: Vec::new() })
-    }
-
-    /// Sets the mass of each joint's bones for balances; none for the lengths of bones.
-    pub fn masses(&mut self, masses: &[f32]) {
-        self.masses = masses.into();
     }
 
     /// Starts anew at a pose.

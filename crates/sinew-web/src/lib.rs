@@ -4,6 +4,8 @@
 //! Numbers of goals, options and reports cross in the [`exchange`], so that a solve makes no objects on the way.
 
 mod along;
+#[cfg(feature = "whole")]
+mod balance;
 mod body;
 mod chain;
 #[cfg(feature = "whole")]

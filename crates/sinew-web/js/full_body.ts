@@ -41,8 +41,8 @@ export interface FullBodyOptions extends SolveOptions {
 }
 
 /**
- * A goal for the centre of mass: it stays over a support. Of `sinew`; `sinew/core` has none. It is met while the centre, along `up`, lies in the convex hull of the points,
- * shrunk by the margin.
+ * A goal for the centre of mass: it stays over a support. It is met while the centre, along `up`, lies in the convex hull of the points,
+ * shrunk by the margin. Of `sinew`; `sinew/core` has none.
  */
 export interface Balance {
   /** Points that the figure stands on, in model space, 1 to 16 in any order: heels and toes, for example. */
@@ -66,7 +66,7 @@ export interface Pin extends Effector {
 }
 
 const NAMES = [...OPTION_NAMES, "root", "posture", "balance"];
-/** First place of a balance, and how many points it takes, as `src/body.rs` has them. */
+/** First place of a balance, and how many points it takes, as `src/balance.rs` has them. */
 const BALANCE = OTHER + 8;
 const MAX_SUPPORT = 16;
 const NO_MASSES = new Float32Array(0);
@@ -110,12 +110,13 @@ export function listEffectors(skeleton: Skeleton, what: string, given: readonly 
   }
 }
 
-function putBodyOptions(raw: Weighed, n: Float64Array, own: FullBodyOptions, given: FullBodyOptions | undefined, mode: RootMode): void {
+function putBodyOptions(engine: Engine, raw: Weighed, own: FullBodyOptions, given: FullBodyOptions | undefined, mode: RootMode): void {
+  const n = engine.exchange.numbers;
   putOptions(n, own, given, 1e-4, NAMES);
   const root = given?.root ?? own.root ?? mode;
   n[OTHER + 4] = number("posture", given?.posture ?? own.posture ?? 0);
   putRoot(n, OTHER, root);
-  putBalance(n, raw, given?.balance ?? own.balance);
+  putBalance(engine, raw, given?.balance ?? own.balance);
 }
 
 /** A solver that takes up a balance; those of `sinew/core` do not. */
@@ -126,8 +127,8 @@ interface Weighed {
 }
 
 /** Writes a balance, and gives the solver its masses. */
-function putBalance(n: Float64Array, raw: Weighed, balance: Balance | undefined): void {
-  n[BALANCE] = 0;
+function putBalance(engine: Engine, raw: Weighed, balance: Balance | undefined): void {
+  engine.exchange.numbers[BALANCE] = 0;
   if (balance === undefined) return;
   if (raw.masses === undefined) throw new SinewError("input", "balance takes the build `sinew`: `sinew/core` has none");
   checkNames("a balance", balance, ["support", "margin", "masses", "up", "weight", "priority"]);
@@ -138,12 +139,14 @@ function putBalance(n: Float64Array, raw: Weighed, balance: Balance | undefined)
   if (priority !== 0 && priority !== 1 && priority !== 2) {
     throw new SinewError("type", `the balance's priority must be 0, 1 or 2, not ${describe(priority)}`);
   }
+  // Memory that grows for them detaches the numbers that were there.
+  raw.masses(masses === undefined ? NO_MASSES : floats("the masses", masses, 1));
+  const n = engine.exchange.numbers;
   n[BALANCE + 1] = number("the balance's margin", margin);
   putVector(n, BALANCE + 2, "the balance's up", up);
   n[BALANCE + 5] = number("the balance's weight", weight);
   n[BALANCE + 6] = priority;
   support.forEach((point: Vector, i) => putVector(n, BALANCE + 7 + 3 * i, "a point of the support", point));
-  raw.masses(masses === undefined ? NO_MASSES : floats("the masses", masses, 1));
   n[BALANCE] = support.length;
 }
 
@@ -201,7 +204,7 @@ export class FullBody extends Owned<Glue.RawFullBody> {
     const { engine, raw } = this;
     const given = own(engine, "the pose", Pose, pose);
     putGoals(engine, raw, goals, this.length);
-    putBodyOptions(raw, engine.exchange.numbers, this.#options, options, "pinned");
+    putBodyOptions(engine, raw, this.#options, options, "pinned");
     engine.run(() => raw.solve(given));
     return new Report(engine.exchange.numbers);
   }
@@ -212,7 +215,7 @@ export class FullBody extends Owned<Glue.RawFullBody> {
     const raw: Weighed = this.raw;
     const given = own(engine, "the pose", Pose, pose);
     if (balance === undefined) throw new SinewError("type", "the balance must be an object, not undefined");
-    putBalance(engine.exchange.numbers, raw, balance);
+    putBalance(engine, raw, balance);
     return engine.run(() => raw.outOfBalance!(given));
   }
 
@@ -278,7 +281,7 @@ export class Drag extends Owned<Glue.RawDrag> {
     const given = this.#pose(pose);
     const n = engine.exchange.numbers;
     putGoal(n, goal);
-    putBodyOptions(raw, n, {}, options, "free");
+    putBodyOptions(engine, raw, {}, options, "free");
     engine.run(() => raw.to(given));
     return new Report(engine.exchange.numbers);
   }

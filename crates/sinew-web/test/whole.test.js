@@ -8,7 +8,7 @@ import { SinewError, load } from "sinew/files";
 import { Bone, Group, Vector3 } from "three";
 
 const sinew = await load();
-const { Body, Clip, Drag, Figure, FootPlanter, FullBody, Ground, JointSpaceSolver, Mechanism, Pose, Skeleton, Trackers } = sinew;
+const { Body, Clip, Curve, Drag, Figure, FootPlanter, FullBody, Ground, JointSpaceSolver, Mechanism, Pose, Skeleton, Trackers } = sinew;
 
 const close = (a, b, within, what = "") => assert.ok(Math.hypot(...[...a].map((v, i) => v - b[i])) <= within, `${what} ${[...a]} is not ${[...b]}`);
 const fails = (kind, words, action) =>
@@ -480,4 +480,24 @@ test("a body keeps its centre of mass over its support", () => {
   fails("type", /priority must be 0, 1 or 2/, solve({ support, priority: 3 }));
   fails("solve", /up/, solve({ support, up: [0, 0, 0] }));
   fails("type", /the balance must be an object/, () => body.outOfBalance(without));
+});
+
+test("masses that make the memory grow do not lose the balance", () => {
+  const count = 60_000;
+  const skeleton = Skeleton.from([{ name: "root" }, ...Array.from({ length: count }, (_, n) => ({ name: `${n}`, parent: 0, position: [1, 0, 0] }))]);
+  const [body, pose] = [new FullBody(skeleton, 0, [1]), skeleton.rest()];
+  const { memory } = FullBody.engine;
+  // All ends are 1 m beside the root.
+  const masses = new Float32Array(count + 1).fill(1, 1);
+  // What is free is filled up, with what is large and then with what is small.
+  const filled = [];
+  for (const points of [20_000, 2_000, 200]) {
+    const line = Float32Array.from({ length: 3 * points }, (_, n) => n);
+    for (let size = memory.buffer.byteLength; memory.buffer.byteLength === size; ) filled.push(new Curve(line));
+  }
+  const before = memory.buffer.byteLength;
+  const off = body.outOfBalance(pose, { support: [[0, 0, 0]], masses });
+  assert.ok(memory.buffer.byteLength > before, "the memory grows");
+  assert.ok(Math.abs(off - 1) < 1e-5, `${off} m`);
+  for (const one of [...filled, body, pose, skeleton]) one.free();
 });

@@ -19,6 +19,10 @@ use serde_json::{Value, json};
 const SECONDS: f64 = 2.0;
 const MEGABYTES: u64 = 300;
 
+/// Share by which a shared machine slows a run down: one and the same run took 1.4 to 2.8 s of processor time within ten minutes. What
+/// these files guard against, time that grows with the square of their size, takes more than ten times the maximum.
+const NOISE: f64 = 2.0;
+
 /// Result of a run.
 struct Run {
     code: Option<i32>,
@@ -112,7 +116,11 @@ fn done(args: &[&str]) {
 #[track_caller]
 fn frugal(args: &[&str], run: &Run) {
     let megabytes = run.peak / 1_000_000;
-    assert!(run.seconds < SECONDS && megabytes < MEGABYTES, "{args:?}: {} s, {megabytes} MB", run.seconds);
+    assert!(
+        run.seconds < NOISE * SECONDS && megabytes < MEGABYTES,
+        "{args:?}: {} s, {megabytes} MB",
+        run.seconds
+    );
 }
 
 fn write(name: &str, text: &str) -> String {

@@ -19,8 +19,8 @@ use serde_json::{Value, json};
 const SECONDS: f64 = 2.0;
 const MEGABYTES: u64 = 300;
 
-/// Share by which a shared machine slows a run down: one and the same run took 1.4 to 2.8 s of processor time within ten minutes. What
-/// these files guard against, time that grows with the square of their size, takes more than ten times the maximum.
+/// Factor for runs that plant a clip, whose time is that of the engine at the tests' low level of optimisation: one and the same run
+/// took 1.4 to 2.4 s of processor time within ten minutes on a shared machine.
 const NOISE: f64 = 2.0;
 
 /// Result of a run.
@@ -101,7 +101,7 @@ fn refused(args: &[&str], words: &[&str]) {
     assert!(run.error.lines().count() == 1 && run.error.chars().count() < 700, "{args:?}: {start}");
     assert!(words.iter().all(|w| run.error.contains(w)), "{args:?}: {start}\ndoes not say {words:?}");
     assert!(!run.error.contains(&"x".repeat(81)), "{args:?}: {start}");
-    frugal(args, &run);
+    frugal(args, &run, SECONDS);
 }
 
 /// Asserts that the command succeeds on a file that demands much.
@@ -110,17 +110,14 @@ fn done(args: &[&str]) {
     let run = run(args);
     let start: String = run.error.chars().take(500).collect();
     assert_eq!((run.code, start.as_str()), (Some(0), ""), "{args:?}");
-    frugal(args, &run);
+    let noise = if args[0] == "plant" { NOISE } else { 1.0 };
+    frugal(args, &run, noise * SECONDS);
 }
 
 #[track_caller]
-fn frugal(args: &[&str], run: &Run) {
+fn frugal(args: &[&str], run: &Run, seconds: f64) {
     let megabytes = run.peak / 1_000_000;
-    assert!(
-        run.seconds < NOISE * SECONDS && megabytes < MEGABYTES,
-        "{args:?}: {} s, {megabytes} MB",
-        run.seconds
-    );
+    assert!(run.seconds < seconds && megabytes < MEGABYTES, "{args:?}: {} s, {megabytes} MB", run.seconds);
 }
 
 fn write(name: &str, text: &str) -> String {

@@ -135,14 +135,17 @@ export class Clip extends Owned<Glue.RawClip> {
   }
 }
 
-/** The horizontal travel of a clip, and its yaw, from the clip's start: in model space, about and across y. */
+/** The motion that was taken out of a clip, since its start: a displacement in the horizontal plane and a turn about y, in model space. */
 export class RootMotion extends Owned<Glue.RawRootMotion> {
   /** @internal */
   constructor(engine: Engine, raw: Glue.RawRootMotion) {
     super(engine, raw);
   }
 
-  /** The motion from the clip's start to a time. Past its end a looped clip goes on from where it ended. */
+  /**
+   * The motion from the clip's start to a time in seconds: a displacement in metres and a unit quaternion. Past its end a looped clip continues
+   * from where it ended; others stay there.
+   */
   at(time: number, options: { looped?: boolean } = {}): { position: Float32Array; rotation: Float32Array } {
     checkNames("options of root motion", options, ["looped"]);
     const { looped = false } = options;

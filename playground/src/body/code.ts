@@ -1,11 +1,9 @@
 /** Programs of solves of the figure. */
 
-import { literal } from "../figure/copy.ts";
+import { list, literal, reals } from "../figure/copy.ts";
 import { rounded } from "../figure/fields.ts";
 import { JOINTS, type Numbers } from "./joints.ts";
 
-const list = (at: readonly number[]) => at.map(rounded).join(", ");
-const reals = (at: readonly number[]) => at.map(literal).join(", ");
 const finite = (value: unknown): unknown => (typeof value === "number" ? rounded(value) : value);
 
 /** The start of a program: the skeleton, and a pose. */

@@ -16,6 +16,11 @@ export function literal(value: number): string {
   return /[.e]/.test(text) ? text : `${text}.0`;
 }
 
+/** Numbers as TypeScript lists them. */
+export const list = (numbers: readonly number[]): string => numbers.map(rounded).join(", ");
+/** Numbers as Rust lists them, each with a point. */
+export const reals = (numbers: readonly number[]): string => numbers.map(literal).join(", ");
+
 /** Buttons that copy programs. */
 export function copyButtons<S>(code: Code<S>, state: () => S): HTMLElement {
   const group = document.createElement("div");

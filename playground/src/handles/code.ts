@@ -1,6 +1,6 @@
 /** Programs of rigs in the plane. */
 
-import { literal } from "../figure/copy.ts";
+import { list, literal, reals } from "../figure/copy.ts";
 import { rounded } from "../figure/fields.ts";
 import { NAME, type GoalKey, type Led } from "./chains.ts";
 import type { Xy } from "../shapes.ts";
@@ -12,8 +12,6 @@ export interface RigProgram {
   goal: { keys: readonly GoalKey[]; time: number } | Xy;
 }
 
-const list = (at: readonly number[]) => at.map(rounded).join(", ");
-const reals = (at: readonly number[]) => at.map(literal).join(", ");
 const keyed = (goal: RigProgram["goal"]): goal is { keys: readonly GoalKey[]; time: number } => !Array.isArray(goal);
 
 export function typescript({ led: { joints, solver, from }, past, goal }: RigProgram): string {

@@ -4,8 +4,8 @@ import type { Chain, Core, DrawList, Pose, Report, Rotation } from "sinew/core";
 
 import { anglesOf, BALL, bend, GRIP, JOINTS, Robot, skeletonOf } from "../arm/robot.ts";
 import { ownRobot } from "../arm/own.ts";
-import { literal } from "../figure/copy.ts";
-import { choice, flag, number, numbers, point3, rounded, type StateOf } from "../figure/fields.ts";
+import { list, literal, reals } from "../figure/copy.ts";
+import { choice, flag, number, numbers, point3, type StateOf } from "../figure/fields.ts";
 import { Figure } from "../figure/figure.ts";
 import { drawDrop, drawFloor } from "../figure/floor.ts";
 import { apart, coordinates, degrees, fixed } from "../figure/format.ts";
@@ -17,8 +17,6 @@ import { clamp, CROSS, dashed, triple, type Xyz } from "../shapes.ts";
 const FAR = 5;
 type Tool = "free" | "down";
 
-const list = (at: readonly number[]) => at.map(rounded).join(", ");
-const reals = (at: readonly number[]) => at.map(literal).join(", ");
 
 /** The gripper that points down, turned by an angle about the vertical. */
 function downwards(turn: number): Rotation {

@@ -6,7 +6,7 @@ import { rust, typescript } from "../body/code.ts";
 import { bodySkeleton, EASE, index, JOINTS, NAMES, numbersOf, parentOf, place } from "../body/joints.ts";
 import { ownCharacter } from "../body/own.ts";
 import { Mannequin } from "../body/mannequin.ts";
-import { literal } from "../figure/copy.ts";
+import { list, literal, reals } from "../figure/copy.ts";
 import { choice, flag, numbers, point3, rounded, type StateOf } from "../figure/fields.ts";
 import { Figure } from "../figure/figure.ts";
 import { drawDrop, drawFloor } from "../figure/floor.ts";
@@ -21,8 +21,6 @@ const POSE = { min: -4, max: 4 };
 const SIZE = 3 + 3 * NAMES.length;
 const poseField = () => numbers(EASE, POSE, { min: SIZE, max: SIZE });
 
-const list = (at: readonly number[]) => at.map(rounded).join(", ");
-const reals = (at: readonly number[]) => at.map(literal).join(", ");
 const view = () => spaceView({ target: [0, 0.9, 0], radius: 1.08, yaw: 28, pitch: 8 });
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 

@@ -2,7 +2,7 @@
 
 import type { Chain, Core, DrawList, Pose, Report, Skeleton } from "sinew/core";
 
-import { literal } from "../figure/copy.ts";
+import { list, literal, reals } from "../figure/copy.ts";
 import { choice, number, numbers, point2, point3, rounded, type StateOf } from "../figure/fields.ts";
 import { Figure } from "../figure/figure.ts";
 import { drawDrop, drawFloor } from "../figure/floor.ts";
@@ -16,8 +16,6 @@ const FAR = 10;
 /** Limits stay this far from half a turn, where the two ends of a range would meet. */
 const HALF_TURN = 3.1;
 
-const list = (at: readonly number[]) => at.map(rounded).join(", ");
-const reals = (at: readonly number[]) => at.map(literal).join(", ");
 const about = (angle: number): number => Math.atan2(Math.sin(angle), Math.cos(angle));
 
 // A hinge

@@ -1,13 +1,10 @@
 /** Programs of chains that lie along curves. */
 
-import { literal } from "../figure/copy.ts";
+import { list, literal, reals } from "../figure/copy.ts";
 import { rounded } from "../figure/fields.ts";
-import type { Xyz } from "../shapes.ts";
+import { points } from "../shapes.ts";
 import type { Laid } from "./laid.ts";
 
-const triples = (all: readonly number[]) => Array.from({ length: all.length / 3 }, (_, n) => [all[3 * n]!, all[3 * n + 1]!, all[3 * n + 2]!] as Xyz);
-const list = (at: readonly number[]) => at.map(rounded).join(", ");
-const reals = (at: readonly number[]) => at.map(literal).join(", ");
 
 export function typescript({ bones, length, curve, closed, options: { offset, reversed, stretch, roll } }: Laid): string {
   const options = [
@@ -21,7 +18,7 @@ export function typescript({ bones, length, curve, closed, options: { offset, re
 const { Curve, Skeleton, Spline } = await load();
 const curve = new Curve(
   [
-${triples(curve).map((at) => `    [${list(at)}],`).join("\n")}
+${points(curve).map((at) => `    [${list(at)}],`).join("\n")}
   ].flat(),
   { closed: ${closed} },
 );
@@ -57,7 +54,7 @@ use sinew::{
 
 fn main() -> Result<(), Box<dyn Error>> {
     let points = [
-${triples(curve).map((at) => `        Vec3::new(${reals(at)}),`).join("\n")}
+${points(curve).map((at) => `        Vec3::new(${reals(at)}),`).join("\n")}
     ];
     let curve = Curve::new(CurveKind::CatmullRom, &points, ${closed}, CurveUp::Direction(Vec3::Y))?;
 

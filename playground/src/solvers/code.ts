@@ -1,6 +1,6 @@
 /** Programs of the page Solvers. */
 
-import { literal } from "../figure/copy.ts";
+import { list, literal, reals } from "../figure/copy.ts";
 import { rounded } from "../figure/fields.ts";
 import type { Xyz } from "../shapes.ts";
 
@@ -19,8 +19,6 @@ export interface ChainProgram {
 /** Largest twist of a joint with an ellipse, in radians. */
 export const TWIST = 0.2;
 
-const list = (at: readonly number[]) => at.map(rounded).join(", ");
-const reals = (at: readonly number[]) => at.map(literal).join(", ");
 
 export function chainTypescript({ joints, solver, target, iterations, tolerance, ellipse }: ChainProgram): string {
   const range = (angle: number) => `{ min: ${rounded(-angle)}, max: ${rounded(angle)} }`;

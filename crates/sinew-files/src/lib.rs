@@ -38,7 +38,7 @@ mod write;
 
 pub use error::FileError;
 pub use json::{JsonError, read_json};
-pub use model::{BindFault, BindProblem, ClipProblem, Model, ReadOptions, SkinVertex, Source, UpAxis};
+pub use model::{ClipProblem, Model, ReadOptions, SkinVertex, Source, UpAxis};
 pub use open::read_file;
 pub use text::{shorten, tidy};
 pub use write::{OutputsHeld, abandon_outputs, output_target, write_whole};

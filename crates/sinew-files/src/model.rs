@@ -3,8 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use glam::Vec3;
-use sinew::{AffineError, JointId, JointTransform, Pose, Skeleton, motion::Clip};
-use thiserror::Error;
+use sinew::{JointId, JointTransform, Pose, Skeleton, body::BindProblem, motion::Clip};
 
 use crate::{
     FileError,
@@ -52,45 +51,6 @@ impl std::fmt::Display for ClipProblem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: clip `{}`: {}", tidy(&self.at), shorten(&self.clip), tidy(&self.what))
     }
-}
-
-/// Value of an inverse bind matrix that the bind pose cannot represent. The rest of the bind pose is valid.
-#[derive(Clone, Debug, PartialEq, Error)]
-#[error("skins[{skin}]: joint {joint} `{name}`: {fault}")]
-pub struct BindProblem {
-    /// Index of the skin.
-    pub skin: usize,
-    /// Joint.
-    pub joint: JointId,
-    /// Name of the joint; a long name is shortened.
-    pub name: String,
-    /// Kind of the problem.
-    pub fault: BindFault,
-}
-
-/// Problem of an inverse bind matrix.
-#[derive(Clone, Debug, PartialEq, Error)]
-#[non_exhaustive]
-pub enum BindFault {
-    /// The matrix has no inverse. The joint has its rest transform in the bind pose.
-    #[error("the inverse bind matrix has no inverse (its determinant is {determinant})")]
-    Singular {
-        /// Determinant of the matrix.
-        determinant: f64,
-    },
-    /// The joint's local transform is sheared. The bind pose has the nearest rotation and scale.
-    #[error("the bind transform is no translation, rotation and scale: {0}")]
-    Sheared(AffineError),
-    /// Two skins bind the joint differently. The bind pose is that of the first skin.
-    #[error("bound {distance} m and {angle} rad away from the bind transform of skins[{first}]")]
-    Disagrees {
-        /// Index of the first skin.
-        first: usize,
-        /// Distance between the two positions, in metres.
-        distance: f32,
-        /// Angle between the two rotations, in radians.
-        angle: f32,
-    },
 }
 
 /// Vertex of a skin.

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use glam::{Quat, Vec3};
 use gltf_hand::{Hand, small};
 use serde_json::json;
+use sinew::body::BindFault;
 use sinew::{AffineError, JointTransform, Pose};
-use sinew_files::{BindFault, Model, gltf::Document};
+use sinew_files::{Model, gltf::Document};
 
 fn read(hand: &Hand) -> Model {
     Document::from_bytes(&hand.glb(), "hand.glb", None).unwrap().into_model().unwrap()

@@ -6,7 +6,7 @@ use glam::Vec3;
 use sinew::{
     Chain, JointId, Pose, Skeleton,
     body::BodyRoles,
-    solve::{Eye, LookAt, LookJoint},
+    solve::{LookAt, LookJoint},
 };
 
 use crate::{
@@ -64,12 +64,6 @@ impl From<&LookArgs> for LookSettings {
     }
 }
 
-/// Default for the largest angle of a joint, in degrees: about that of a human neck to one side.
-const LOOK: f32 = 60.0;
-
-/// Largest angle of an eye, in degrees: about that of human eyes without strain.
-const EYE: f32 = 35.0;
-
 /// Whether a name is that of an eye (`eye.L`, `LeftEye`, `J_Adj_L_FaceEye`) and not of a lid, brow, lash, end or target.
 fn is_eye(name: &str) -> bool {
     let name = name.to_lowercase();
@@ -93,8 +87,7 @@ fn eyes(skeleton: &Skeleton, head: JointId, settings: &LookSettings) -> Result<V
     settings.eyes.iter().map(|name| lookup::joint(skeleton, name).map_err(|e| e.to_string())).collect()
 }
 
-/// Makes the look-at of all joints of a chain, with the tip's front as its face, and of its eyes. By default each joint
-/// turns twice as far as the one before, as a spine bends little and a head turns most.
+/// Makes the look-at of all joints of a chain, with the tip's front as its face, and of its eyes.
 pub fn look_at(skeleton: &Skeleton, chain: &Chain, settings: &LookSettings) -> Result<LookAt, String> {
     let joints = chain.joints();
     let count = joints.len();
@@ -111,32 +104,18 @@ pub fn look_at(skeleton: &Skeleton, chain: &Chain, settings: &LookSettings) -> R
     };
     fits("shares", settings.shares.len(), false)?;
     fits("cones", settings.cones.len(), true)?;
-    let line: Vec<_> = joints
-        .iter()
-        .enumerate()
-        .map(|(i, &joint)| {
-            let share = 1.0 / (((count - i) as f32).exp2() - 1.0);
-            let cone = settings.cones.get(i).or(settings.cones.first()).copied().unwrap_or(LOOK);
-            LookJoint::new(joint)
-                .with_share(settings.shares.get(i).copied().unwrap_or(share))
-                .with_cone(cone.to_radians())
-        })
-        .collect();
-    let (bind, ahead) = match &settings.seen {
+    let mut line = LookJoint::in_line(joints);
+    for (i, part) in line.iter_mut().enumerate() {
+        part.share = settings.shares.get(i).copied().unwrap_or(part.share);
+        let cone = settings.cones.get(i).or(settings.cones.first());
+        part.cone = cone.map_or(part.cone, |degrees| degrees.to_radians());
+    }
+    let (bind, front) = match &settings.seen {
         Some(seen) => (seen.bind.clone(), settings.front.unwrap_or(seen.front)),
         None => (Pose::rest(&Arc::new(skeleton.clone())), settings.front.unwrap_or(Vec3::Z)),
     };
-    let front = |joint| bind.model(joint).matrix3.inverse() * ahead;
-    let head = chain.tip();
-    let mut look = LookAt::new(skeleton, &line, front(head)).map_err(|e| e.to_string())?;
+    let eyes = eyes(skeleton, chain.tip(), settings)?;
+    let mut look = LookAt::of_figure(&bind, &line, &eyes, front).map_err(|e| e.to_string())?;
     look.dead_zone = settings.dead_zone.to_radians();
-    let eyes = eyes(skeleton, head, settings)?;
-    if !eyes.is_empty() {
-        let middle = eyes.iter().map(|&j| bind.position(j)).sum::<Vec3>() / eyes.len() as f32;
-        look.offset = bind.model(head).inverse().transform_point3(middle);
-        let eyes: Vec<Eye> =
-            eyes.iter().map(|&joint| Eye::new(joint, front(joint)).with_cone(EYE.to_radians())).collect();
-        look.set_eyes(skeleton, &eyes).map_err(|e| e.to_string())?;
-    }
     Ok(look)
 }

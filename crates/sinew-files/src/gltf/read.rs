@@ -41,7 +41,7 @@ impl Document {
         let frames = placement::global(&self.tree, &locals);
         let Animations { clips, indices, problems } = clip::read(&self, &skeleton, &budget)?;
         let skins = bind::read_skins(&self, &budget)?;
-        let (bind, bind_problems) = bind::locals(&self, &skeleton, &skins, &frames);
+        let (bind, bind_problems) = bind::locals(&skeleton, &skins, &frames);
         let skin = skin::read(&self, &skeleton, &skins, &budget)?;
         let declared_roles = vrm::roles(&self, &skeleton)?;
         self.clips = indices;

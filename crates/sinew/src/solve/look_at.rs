@@ -40,6 +40,18 @@ impl LookJoint {
         Self { joint, share: 1.0, cone: core::f32::consts::PI }
     }
 
+    /// A line from the spine to the head, in which each joint turns twice as far as the one before, as a spine bends little
+    /// and a head turns most. The cones are 60 degrees, about that of a human neck to one side.
+    pub fn in_line(joints: &[JointId]) -> Vec<Self> {
+        let left = (1..=joints.len()).rev();
+        let part = |(&joint, left): (&JointId, usize)| {
+            // Of 2^left - 1 parts that remain, the joint takes one. 127 doublings are all that f32 holds.
+            let parts = (1..left.min(127)).fold(1.0, |parts: f32, _| 2.0 * parts + 1.0);
+            Self::new(joint).with_share(1.0 / parts).with_cone(core::f32::consts::FRAC_PI_3)
+        };
+        joints.iter().zip(left).map(part).collect()
+    }
+
     /// Sets [`share`](Self::share).
     #[must_use]
     pub const fn with_share(self, share: f32) -> Self {
@@ -270,6 +282,9 @@ const STIRS: f32 = 3e-7;
 /// Rounding of a position by forward kinematics in f32, as a share of [`Pose::extent`]; as that of the limb.
 const UNCERTAIN: f32 = 3e-7;
 
+/// Default for the maximum turn of an eye: 35 degrees, about that of human eyes without strain.
+const EYE_CONE: f32 = 35.0 * core::f32::consts::PI / 180.0;
+
 /// Metres beyond which the target counts as a direction: f32 still holds the square.
 const FURTHEST: f32 = 1e18;
 
@@ -305,6 +320,31 @@ impl LookAt {
         })
     }
 
+    /// A look-at of the joints `line` and the eyes of a figure that looks along `front` in its bind pose: a direction in model
+    /// space, of any length but zero. The face looks from between the eyes; without eyes, from the last joint. Eyes turn by up
+    /// to 35 degrees, about as far as human ones do without strain.
+    ///
+    /// # Errors
+    ///
+    /// As [`LookAt::new`] and [`LookAt::set_eyes`].
+    pub fn of_figure(
+        bind: &Pose,
+        line: &[LookJoint],
+        eyes: &[JointId],
+        front: Vec3,
+    ) -> Result<Self, LookAtError> {
+        let head = line.last().ok_or(LookAtError::NoJoint)?.joint;
+        let axis = |joint| bind.model(joint).matrix3.inverse() * front;
+        let mut look = Self::new(bind.skeleton(), line, axis(head))?;
+        if !eyes.is_empty() {
+            let middle = eyes.iter().map(|&j| bind.position(j)).sum::<Vec3>() / eyes.len() as f32;
+            look.offset = bind.model(head).inverse().transform_point3(middle);
+            let eye = |&joint: &JointId| Eye::new(joint, axis(joint)).with_cone(EYE_CONE);
+            look.set_eyes(bind.skeleton(), &eyes.iter().map(eye).collect::<Vec<_>>())?;
+        }
+        Ok(look)
+    }
+
     /// Sets the eyes; none removes them.
     ///
     /// # Errors
@@ -323,6 +363,31 @@ impl LookAt {
         let ends = eyes.iter().map(|e| e.joint).chain([head]);
         self.tree = Tree::new(skeleton, self.line[0].joint, ends);
         Ok(())
+    }
+
+    /// The same look-at on another skeleton with these joints, such as a part of this one's. `joint` gives the joint there.
+    ///
+    /// # Errors
+    ///
+    /// As [`LookAt::new`] and [`LookAt::set_eyes`]; [`LookAtError::NoJoint`] if a joint is not there.
+    pub fn on(
+        &self,
+        skeleton: &Skeleton,
+        joint: impl Fn(JointId) -> Option<JointId>,
+    ) -> Result<Self, LookAtError> {
+        let there = |id| joint(id).ok_or(LookAtError::NoJoint);
+        let (mut line, mut eyes) = (self.line.clone(), self.eyes.clone());
+        for part in &mut line {
+            part.joint = there(part.joint)?;
+        }
+        for eye in &mut eyes {
+            eye.joint = there(eye.joint)?;
+        }
+        let mut look = Self::new(skeleton, &line, self.axis)?;
+        look.set_eyes(skeleton, &eyes)?;
+        let Self { line: _, eyes: _, tree: _, axis: _, offset, dead_zone, behind, near } = *self;
+        (look.offset, look.dead_zone, look.behind, look.near) = (offset, dead_zone, behind, near);
+        Ok(look)
     }
 
     /// A fresh state for one figure. Only this look-at accepts it, and only until its eyes are changed.
@@ -524,8 +589,15 @@ impl LookAt {
             if !turned {
                 break;
             }
+            // A face that is on its target to rounding turns no joint in another round.
+            let (eye, front) = turning.face();
+            let to = target - eye;
+            let stirs =
+                STIRS * math::sqrt(to.length_squared()) + UNCERTAIN * turning.tree.extent(turning.head);
+            if front.dot(to) > 0.0 && front.cross(to).length_squared() <= stirs * stirs {
+                break;
+            }
             if rounds % 8 == 0 {
-                let (eye, front) = turning.face();
                 let was = core::mem::replace(&mut off, off_ray(eye, front, target).1);
                 if was - off < CREEPS {
                     break;
@@ -658,8 +730,10 @@ impl Initial {
         let (local, own) = (pose.local(self.joint), skeleton.limits(self.joint));
         self.rotation = local.rotation;
         self.relaxed = if own.excess(local.rotation) <= 1e-5 { None } else { Some(own.relaxed(local)) };
-        self.cone = cone;
-        self.half = (math::sin(0.5 * cone), math::cos(0.5 * cone));
+        if self.cone != cone {
+            self.cone = cone;
+            self.half = (math::sin(0.5 * cone), math::cos(0.5 * cone));
+        }
     }
 
     /// The joint's limits, or if the input pose has it outside, the relaxed ones.

@@ -1,0 +1,274 @@
+//! What the plugin knows of one character.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use bevy_ecs::{change_detection::Tick, component::Component, entity::Entity};
+use sinew::{
+    JointId, JointTransform, Pose, Skeleton,
+    body::{BodyRoles, RoleError, RoleHints},
+    glam::Affine3,
+};
+
+use crate::slot::Slot;
+
+/// A character's skeleton, pose and bones: inserted with [`IkSkeleton`](crate::IkSkeleton), and filled when its bones are there.
+#[derive(Component, Debug)]
+pub struct IkBinding {
+    /// Bones may have come or gone.
+    pub(crate) stale: bool,
+    /// Components of inverse kinematics may have come or gone.
+    pub(crate) stale_slots: bool,
+    pub(crate) bound: Option<Box<Bound>>,
+}
+
+impl Default for IkBinding {
+    fn default() -> Self {
+        Self { stale: true, stale_slots: true, bound: None }
+    }
+}
+
+impl IkBinding {
+    /// Whether the bones are there.
+    pub fn is_bound(&self) -> bool {
+        self.bound.is_some()
+    }
+
+    /// The skeleton, whose model space is the space of the character's entity; `None` while there are no bones.
+    pub fn skeleton(&self) -> Option<&Arc<Skeleton>> {
+        Some(&self.bound.as_deref()?.kit.skeleton)
+    }
+
+    /// The joints' roles, or the reason why it is no two-legged figure; `None` while there are no bones.
+    pub fn body(&self) -> Option<Result<&BodyRoles, &RoleError>> {
+        Some(self.bound.as_deref()?.kit.body.as_ref())
+    }
+
+    /// The pose in which the mesh was modelled; `None` while there are no bones.
+    pub fn bind_pose(&self) -> Option<&Pose> {
+        Some(&self.bound.as_deref()?.kit.bind)
+    }
+
+    /// The pose of this frame, from [`IkSystems::Gather`](crate::IkSystems::Gather) on, of the bones that inverse kinematics
+    /// needs and those above them: it has a skeleton of its own ([`Pose::skeleton`]), whose joints are found by name.
+    pub fn pose(&self) -> Option<&Pose> {
+        Some(&self.bound.as_deref()?.pose)
+    }
+
+    /// The entity of a joint.
+    pub fn entity(&self, joint: JointId) -> Option<Entity> {
+        self.bound.as_deref()?.bones.get(joint.index()).copied()
+    }
+}
+
+/// What characters with equal skeletons share.
+#[derive(Debug)]
+pub(crate) struct Kit {
+    pub skeleton: Arc<Skeleton>,
+    pub bind: Pose,
+    pub body: Result<BodyRoles, RoleError>,
+    /// Declared roles, by which `body` was found.
+    pub declared: Vec<(String, JointId)>,
+    /// Parts of the skeleton that are in use.
+    parts: Mutex<Vec<Weak<Part>>>,
+}
+
+/// The joints of a skeleton that a character's inverse kinematics needs, and those above them, as a skeleton: fingers cost
+/// nothing where only arms move.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub skeleton: Arc<Skeleton>,
+    /// For each joint of the part, that of the whole.
+    pub whole: Vec<JointId>,
+    /// For each joint of the whole, that of the part.
+    of_whole: Vec<Option<JointId>>,
+}
+
+impl Part {
+    /// The joint of the part; `None` for one that is not in it.
+    pub fn joint(&self, whole: JointId) -> Option<JointId> {
+        self.of_whole.get(whole.index()).copied().flatten()
+    }
+}
+
+impl Kit {
+    pub fn new(skeleton: Skeleton, declared: Vec<(String, JointId)>) -> Self {
+        let skeleton = Arc::new(skeleton);
+        let bind = Pose::rest(&skeleton);
+        let body = BodyRoles::find_with(&bind, &RoleHints::new().with_declared(&declared));
+        Self { skeleton, bind, body, declared, parts: Mutex::default() }
+    }
+
+    /// The part with the marked joints, those above which are marked too. A character without any has the first joint.
+    fn part(&self, marks: &[bool]) -> Arc<Part> {
+        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        parts.retain(|part| part.strong_count() > 0);
+        let marked = |joint: JointId| marks[joint.index()] || (joint.index() == 0 && !marks.contains(&true));
+        let same = |part: &Arc<Part>| {
+            self.skeleton.joints().all(|joint| part.joint(joint).is_some() == marked(joint))
+        };
+        if let Some(part) = parts.iter().filter_map(Weak::upgrade).find(same) {
+            return part;
+        }
+        let mut builder = Skeleton::builder();
+        let (mut whole, mut of_whole) = (Vec::new(), vec![None; self.skeleton.len()]);
+        for joint in self.skeleton.joints().filter(|joint| marked(*joint)) {
+            let above = self.skeleton.parent(joint).and_then(|above| of_whole[above.index()]);
+            of_whole[joint.index()] =
+                Some(builder.add(self.skeleton.name(joint), above, *self.skeleton.rest(joint)));
+            whole.push(joint);
+        }
+        // Joints in the order of a skeleton keep it.
+        let skeleton =
+            builder.build().map_or_else(|_| self.skeleton.clone(), |(skeleton, _)| Arc::new(skeleton));
+        let of_whole = of_whole.into_iter().map(|at: Option<usize>| skeleton.joint_at(at?)).collect();
+        let part = Arc::new(Part { skeleton, whole, of_whole });
+        parts.push(Arc::downgrade(&part));
+        part
+    }
+}
+
+/// A joint's state from frame to frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kept {
+    /// Its local transform without inverse kinematics.
+    pub base: JointTransform,
+    /// Its local transform as it was read in this frame.
+    pub now: JointTransform,
+    /// When it was last written here; `None` if its component holds `base`.
+    pub written: Option<Tick>,
+}
+
+impl Kept {
+    pub fn new(base: JointTransform) -> Self {
+        Self { base, now: base, written: None }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Bound {
+    pub kit: Arc<Kit>,
+    /// Entities of all joints, in the skeleton's order.
+    pub bones: Vec<Entity>,
+    /// The joints that are read in each frame.
+    pub part: Arc<Part>,
+    /// Entities of the part's joints, in its order, and what is kept of them.
+    pub joints: Vec<(Entity, Kept)>,
+    /// Of the part.
+    pub pose: Pose,
+    /// Joints of the part that may be written: those that slots turn, and those that hold what was written.
+    pub turned: Vec<JointId>,
+    /// For each joint of the part, whether a slot that applies turns it.
+    pub solved: Vec<bool>,
+    /// Scratch of [`Bound::plan`].
+    marks: Vec<bool>,
+    /// The slots are others than those of the last [`Bound::plan`].
+    pub unplanned: bool,
+    /// Whether a bone holds what was written.
+    pub held: bool,
+    /// Components of inverse kinematics, in the order in which they apply.
+    pub slots: Vec<Slot>,
+    /// From world to model space in this frame; `None` if the character cannot be placed.
+    pub model_from_world: Option<Affine3>,
+    /// Metres in the world per metre in model space.
+    pub scale: f32,
+    /// Whether anything applies in this frame.
+    pub awake: bool,
+}
+
+impl Bound {
+    /// A character with these bones, some of which hold what was written.
+    pub fn new(kit: Arc<Kit>, bones: Vec<Entity>, kept: &[Kept]) -> Self {
+        let marks: Vec<bool> = above(&kit.skeleton, kept.iter().map(|kept| kept.written.is_some()).collect());
+        let part = kit.part(&marks);
+        let joints = part.whole.iter().map(|joint| (bones[joint.index()], kept[joint.index()])).collect();
+        Self {
+            pose: Pose::rest(&part.skeleton),
+            kit,
+            bones,
+            part,
+            joints,
+            turned: Vec::new(),
+            solved: Vec::new(),
+            marks,
+            unplanned: true,
+            held: kept.iter().any(|kept| kept.written.is_some()),
+            slots: Vec::new(),
+            model_from_world: None,
+            scale: 1.0,
+            awake: false,
+        }
+    }
+
+    /// Finds anew which joints are read and written. Allocates only where other joints are read than before.
+    pub fn plan(&mut self) {
+        self.unplanned = false;
+        let mut marks = std::mem::take(&mut self.marks);
+        marks.clear();
+        marks.resize(self.kit.skeleton.len(), false);
+        for (joint, (_, kept)) in self.part.whole.iter().zip(&self.joints) {
+            marks[joint.index()] = kept.written.is_some();
+        }
+        for slot in &self.slots {
+            for joint in slot.needs() {
+                marks[joint.index()] = true;
+            }
+        }
+        self.marks = above(&self.kit.skeleton, marks);
+        let part = self.kit.part(&self.marks);
+        if !Arc::ptr_eq(&part, &self.part) {
+            let kept = |joint: JointId| {
+                let known = self.part.joint(joint).map(|joint| self.joints[joint.index()].1);
+                known.unwrap_or_else(|| Kept::new(*self.kit.skeleton.rest(joint)))
+            };
+            self.joints = part.whole.iter().map(|&joint| (self.bones[joint.index()], kept(joint))).collect();
+            self.pose = Pose::rest(&part.skeleton);
+            self.part = part;
+            self.slots.iter_mut().for_each(Slot::forget);
+        }
+        for slot in &mut self.slots {
+            slot.build(&self.part);
+        }
+        self.solved.clear();
+        self.solved.resize(self.joints.len(), false);
+        for joint in self.slots.iter().filter(|slot| slot.active).flat_map(Slot::turns) {
+            self.solved[joint.index()] = true;
+        }
+        let (solved, joints) = (&self.solved, &self.joints);
+        let turned = |joint: &JointId| solved[joint.index()] || joints[joint.index()].1.written.is_some();
+        self.turned.clear();
+        self.turned.extend(self.part.skeleton.joints().filter(turned));
+        for at in 0..self.slots.len() {
+            let shares = self.shares(at);
+            self.slots[at].shares = shares;
+        }
+    }
+
+    /// The first bone of a slot that another one of its kind and layer turns before it, in words.
+    fn shares(&self, at: usize) -> String {
+        let (before, slot) = (&self.slots[..at], &self.slots[at]);
+        let same = |other: &&Slot| {
+            other.active
+                && other.layer == slot.layer
+                && std::mem::discriminant(&other.kind) == std::mem::discriminant(&slot.kind)
+        };
+        let shared = before.iter().filter(same).filter(|_| slot.active).find_map(|other| {
+            let joint = slot.turns().find(|joint| other.turns().any(|turned| turned == *joint))?;
+            Some((joint, other.entity))
+        });
+        shared.map_or_else(String::new, |(joint, other)| {
+            let name = self.part.skeleton.name(joint);
+            format!("it turns `{name}`, as {other} does before it: give one of them another IkLayer")
+        })
+    }
+}
+
+/// Marks the joints above those that are marked.
+fn above(skeleton: &Skeleton, mut marks: Vec<bool>) -> Vec<bool> {
+    // Depth-first order has parents first, so that from the end each hands on to its own.
+    for joint in skeleton.joints().rev() {
+        if let (true, Some(parent)) = (marks[joint.index()], skeleton.parent(joint)) {
+            marks[parent.index()] = true;
+        }
+    }
+    marks
+}

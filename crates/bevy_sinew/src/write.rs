@@ -1,0 +1,101 @@
+//! Writes poses to bones, and reports to entities.
+
+use bevy_ecs::{
+    change_detection::{CheckChangeTicks, DetectChangesMut, Tick},
+    entity::Entity,
+    event::EntityEvent,
+    message::{Message, MessageWriter},
+    observer::On,
+    system::{Commands, Query, SystemChangeTick},
+};
+use bevy_transform::components::Transform;
+use tracing::warn;
+
+use crate::{
+    IkReport,
+    binding::{Bound, IkBinding},
+    transform::to_bevy,
+};
+
+/// The target of a component of inverse kinematics was despawned, or lost its place. Sent once, as a message, and as an event
+/// for observers of the character.
+#[derive(Message, EntityEvent, Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TargetLost {
+    /// The character.
+    #[event_target]
+    pub character: Entity,
+    /// The entity with the component.
+    pub handle: Entity,
+    /// The target that it names.
+    pub target: Entity,
+}
+
+/// One character after the other: what is written is a few bones of each, found by entity.
+pub(crate) fn write(
+    mut characters: Query<(Entity, &mut IkBinding)>,
+    mut transforms: Query<&mut Transform>,
+    mut reports: Query<&mut IkReport>,
+    mut messages: MessageWriter<TargetLost>,
+    mut commands: Commands,
+    tick: SystemChangeTick,
+) {
+    for (character, mut binding) in &mut characters {
+        let Some(bound) = binding.bypass_change_detection().bound.as_deref_mut() else { continue };
+        if bound.awake {
+            bound.write(&mut transforms, tick.this_run());
+        }
+        for slot in bound.slots.iter_mut().filter(|slot| slot.news) {
+            slot.news = false;
+            if let Ok(mut report) = reports.get_mut(slot.entity)
+                && *report != slot.report
+            {
+                report.clone_from(&slot.report);
+            }
+            if let Some(target) = slot.lost.take() {
+                let lost = TargetLost { character, handle: slot.entity, target };
+                messages.write(lost);
+                commands.trigger(lost);
+            }
+            let problem = &slot.report.problem;
+            if !problem.is_empty() && slot.warned != *problem {
+                warn!("inverse kinematics of {} on the character {character}: {problem}", slot.entity);
+                slot.warned.clone_from(problem);
+            }
+        }
+    }
+}
+
+impl Bound {
+    fn write(&mut self, transforms: &mut Query<&mut Transform>, tick: Tick) {
+        self.held = false;
+        for &joint in &self.turned {
+            let (bone, kept) = &mut self.joints[joint.index()];
+            // Bones that nothing turns any more get back what they had, to the bit.
+            let local = if self.solved[joint.index()] { *self.pose.local(joint) } else { kept.base };
+            // What a solver refuses stays as it is.
+            if local != kept.now && local.is_finite() {
+                let Ok(mut transform) = transforms.get_mut(*bone) else { continue };
+                *transform = to_bevy(&local);
+                kept.written = Some(tick);
+            }
+            if local == kept.base {
+                kept.written = None;
+            }
+            self.held |= kept.written.is_some();
+            // What was held for the last time need not be read again.
+            self.unplanned |= !self.solved[joint.index()];
+        }
+    }
+}
+
+/// Ticks that grow too old would wrap around.
+pub(crate) fn check_ticks(check: On<CheckChangeTicks>, mut characters: Query<&mut IkBinding>) {
+    for mut binding in &mut characters {
+        let kept = binding.bypass_change_detection().bound.as_deref_mut();
+        for tick in
+            kept.into_iter().flat_map(|bound| &mut bound.joints).filter_map(|(_, kept)| kept.written.as_mut())
+        {
+            tick.check_tick(*check);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Components in serialized worlds and in `bsn!`; looks; an animation of Bevy's own.
+
+mod common;
+
+use bevy_animation::{
+    AnimatedBy, AnimationClip, AnimationPlayer, AnimationTargetId, animated_field,
+    animation_curves::{AnimatableCurve, AnimatableKeyframeCurve},
+    graph::{AnimationGraph, AnimationGraphHandle},
+};
+use bevy_asset::{AssetServer, Assets};
+use bevy_ecs::template::OptionTemplate;
+use bevy_ecs::{entity::EntityHashMap, prelude::*};
+use bevy_math::{Quat, Vec3};
+use bevy_scene::prelude::*;
+use bevy_sinew::{IkBinding, IkBone, IkLayer, IkReport, IkSkeleton, IkStatus, LimbIk, LookAtIk};
+use bevy_transform::components::Transform;
+use bevy_world_serialization::{DynamicWorldBuilder, serde::WorldDeserializer};
+use common::{Bones, HEIGHT, at, bone, drawn, locals, mannequin, spawn};
+use sinew::body::{Role, Side};
+
+#[test]
+fn the_head_looks_at_its_target_in_the_same_frame() {
+    let model = mannequin();
+    let mut app = common::app();
+    let mut random = common::Random(4);
+    let (character, bones) = spawn(&mut app, &model, Transform::IDENTITY);
+    let player = app.world_mut().spawn(Transform::IDENTITY).id();
+    app.world_mut().entity_mut(character).insert(LookAtIk::at(player).with_offset(Vec3::new(0.0, 0.2, 0.0)));
+    let head = bone(&model, &bones, "head");
+    for _ in 0..100 {
+        let place = Transform::from_translation(random.vector(5.0)).with_rotation(random.turn());
+        *app.world_mut().get_mut::<Transform>(character).unwrap() = place;
+        let seen = place.transform_point(Vec3::new(random.within(-1.0, 1.0), random.within(1.0, 2.2), 3.0));
+        *app.world_mut().get_mut::<Transform>(player).unwrap() =
+            Transform::from_translation(seen - Vec3::Y * 0.2);
+        app.update();
+        let report = app.world().get::<IkReport>(character).unwrap();
+        assert!(report.status == IkStatus::Solved && report.reached, "{report:?}");
+        // The head of the mannequin looks along its own z at rest.
+        let face = place.rotation.inverse() * drawn(&app, head).rotation();
+        let rest = model.bind_pose().model_rotation(model.skeleton.find("head").unwrap());
+        let front = face * (rest.inverse() * Vec3::Z);
+        let wanted = place.rotation.inverse() * (seen - at(&app, head));
+        assert!(front.angle_between(wanted) < 2e-3, "{front} {wanted}");
+    }
+}
+
+#[test]
+fn worlds_that_are_saved_come_back_with_their_targets() {
+    let model = mannequin();
+    let mut app = common::app();
+    // As it stands before its scene has come.
+    let character = app.world_mut().spawn((IkSkeleton::default(), Transform::IDENTITY)).id();
+    let target = app.world_mut().spawn(Transform::from_xyz(0.4, 1.3, 0.3)).id();
+    let handle = app
+        .world_mut()
+        .spawn((
+            LimbIk::new(Role::Hand(Side::Left)).at(target).with_rotation(0.5),
+            IkLayer(3),
+            ChildOf(character),
+        ))
+        .id();
+    app.world_mut().entity_mut(character).insert(LookAtIk::at(target).with_bones(["neck", "head"]));
+    let registry = app.world().resource::<bevy_ecs::reflect::AppTypeRegistry>().clone();
+    let text = {
+        let registry = registry.read();
+        let entities = [character, target, handle];
+        let saved = DynamicWorldBuilder::from_world(app.world(), &registry)
+            .allow_component::<Transform>()
+            .allow_component::<ChildOf>()
+            .allow_component::<Children>()
+            .allow_component::<IkSkeleton>()
+            .allow_component::<LimbIk>()
+            .allow_component::<LookAtIk>()
+            .allow_component::<IkLayer>()
+            .extract_entities(entities.into_iter())
+            .build();
+        saved.serialize(&registry).unwrap()
+    };
+    let mut other = common::app();
+    let registry = other.world().resource::<bevy_ecs::reflect::AppTypeRegistry>().clone();
+    let loaded = {
+        use serde::de::DeserializeSeed;
+        let registry = registry.read();
+        let mut reader = ron::de::Deserializer::from_str(&text).unwrap();
+        let mut assets = other.world().resource::<AssetServer>().clone();
+        WorldDeserializer { type_registry: &registry, load_from_path: &mut assets }
+            .deserialize(&mut reader)
+            .unwrap()
+    };
+    let mut map = EntityHashMap::default();
+    loaded.write_to_world(other.world_mut(), &mut map).unwrap();
+    let limb = other.world().get::<LimbIk>(map[&handle]).unwrap();
+    assert_eq!(limb.target, Some(map[&target]));
+    assert_eq!((limb.rotation_influence, &limb.tip), (0.5, &IkBone::Role("left hand".into())));
+    assert_eq!(other.world().get::<IkLayer>(map[&handle]), Some(&IkLayer(3)));
+    assert_eq!(other.world().get::<LookAtIk>(map[&character]).unwrap().target, Some(map[&target]));
+    // And it works, once the scene below it is there.
+    let bones = common::spawn_bones(other.world_mut(), map[&character], &model, Bones::Skinned);
+    other.update();
+    let off = at(&other, bone(&model, &bones, "hand.L")).distance(at(&other, map[&target]));
+    assert!(off < 1e-5 * HEIGHT, "{off}");
+}
+
+#[test]
+fn scenes_name_their_targets() {
+    let model = mannequin();
+    let mut app = common::app_with(|app| {
+        app.add_plugins(bevy_scene::ScenePlugin);
+    });
+    let character = app
+        .world_mut()
+        .spawn_scene(bsn! {
+            IkSkeleton { influence: 1.0 }
+            LookAtIk { target: OptionTemplate::Some(#Lever), influence: 0.5 }
+            Children [
+                #Lever
+                Transform { translation: {Vec3::new(0.4, 1.3, 0.3)} }
+                --
+                LimbIk { tip: {IkBone::from(Role::Hand(Side::Left))}, target: OptionTemplate::Some(#Lever) }
+            ]
+        })
+        .unwrap()
+        .id();
+    let bones = common::spawn_bones(app.world_mut(), character, &model, Bones::Skinned);
+    app.update();
+    let lever = app.world().get::<Children>(character).unwrap()[0];
+    let off = at(&app, bone(&model, &bones, "hand.L")).distance(at(&app, lever));
+    assert!(off < 1e-5 * HEIGHT, "{off}");
+    assert_eq!(app.world().get::<IkReport>(character).unwrap().status, IkStatus::Solved);
+}
+
+/// Bevy's own animation writes the arm in each frame, also where it is paused, and none writes it once it is removed.
+#[test]
+fn after_an_animation_of_bevy_that_plays_pauses_and_goes() {
+    let model = mannequin();
+    let mut app = common::app();
+    let (character, bones) = spawn(&mut app, &model, Transform::IDENTITY);
+    let arm = bone(&model, &bones, "upper_arm.L");
+    let rest = app.world().get::<Transform>(arm).unwrap().rotation;
+    let target_id = AnimationTargetId::from_name(&Name::new("upper_arm.L"));
+    let keys = [0.0, 0.5, 1.0].map(|time| (time, rest * Quat::from_rotation_x(time)));
+    let mut clip = AnimationClip::default();
+    let curve = AnimatableKeyframeCurve::new(keys).unwrap();
+    clip.add_curve_to_target(target_id, AnimatableCurve::new(animated_field!(Transform::rotation), curve));
+    let clip = app.world_mut().resource_mut::<Assets<AnimationClip>>().add(clip);
+    let (graph, node) = AnimationGraph::from_clip(clip);
+    let graph = app.world_mut().resource_mut::<Assets<AnimationGraph>>().add(graph);
+    let mut player = AnimationPlayer::default();
+    player.play(node).repeat();
+    app.world_mut().entity_mut(character).insert((player, AnimationGraphHandle(graph)));
+    app.world_mut().entity_mut(arm).insert((target_id, AnimatedBy(character)));
+    let target = app.world_mut().spawn(Transform::from_xyz(0.4, 1.3, 0.3)).id();
+    let handle = (LimbIk { position_influence: 0.5, ..LimbIk::new("hand.L").at(target) }, ChildOf(character));
+    app.world_mut().spawn(handle);
+
+    // What the limb is solved from turns with the clip, so that it stands in the binding.
+    let mut seen = Vec::new();
+    let mut step = |app: &mut bevy_app::App| {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        app.update();
+        let all = locals(app, &bones);
+        seen.push(all[model.skeleton.find("upper_arm.L").unwrap().index()].rotation);
+        all
+    };
+    for _ in 0..20 {
+        step(&mut app);
+    }
+    seen.dedup();
+    assert!(seen.len() > 10, "the animation moves: {} poses", seen.len());
+    app.world_mut().get_mut::<AnimationPlayer>(character).unwrap().pause_all();
+    app.update();
+    let paused = locals(&app, &bones);
+    for _ in 0..1000 {
+        app.update();
+    }
+    assert_eq!(locals(&app, &bones), paused);
+    app.world_mut().entity_mut(character).remove::<AnimationPlayer>();
+    for _ in 0..1000 {
+        app.update();
+    }
+    assert_eq!(locals(&app, &bones), paused);
+    assert!(app.world().get::<IkBinding>(character).unwrap().is_bound());
+}

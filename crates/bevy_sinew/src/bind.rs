@@ -19,19 +19,24 @@ use bevy_ecs::{
     resource::Resource,
     system::{Commands, Query, Res, ResMut, SystemParam},
 };
-use bevy_mesh::skinning::{SkinnedMesh, SkinnedMeshInverseBindposes};
+use bevy_mesh::{
+    Mesh, Mesh3d, VertexAttributeValues,
+    skinning::{SkinnedMesh, SkinnedMeshInverseBindposes},
+};
 use bevy_transform::components::Transform;
 use sinew::{
     JointId, JointTransform, Skeleton,
     body::{Skin, bind_locals},
-    glam::{DAffine3, Vec3},
+    glam::{Affine3, DAffine3, Vec3},
+    ground::plant::{Figure, Leg},
     math,
 };
 use tracing::warn;
 
 use crate::{
-    IkJoint, IkLayer, IkSkeleton, LimbIk, LookAtIk,
+    FootPlanting, IkJoint, IkLayer, IkSkeleton, LimbIk, LookAtIk,
     binding::{Bound, IkBinding, Kept, Kit},
+    slot,
     transform::{from_bevy, to_bevy},
 };
 
@@ -83,6 +88,9 @@ fn alike(a: &Skeleton, b: &Skeleton) -> bool {
         })
 }
 
+/// The components of inverse kinematics on an entity.
+type Handle = (Option<&'static IkLayer>, Has<LimbIk>, Has<LookAtIk>, Has<FootPlanting>);
+
 /// The entities below a character.
 #[derive(SystemParam)]
 pub(crate) struct Below<'w, 's> {
@@ -93,7 +101,8 @@ pub(crate) struct Below<'w, 's> {
     names: Query<'w, 's, &'static Name>,
     skins: Query<'w, 's, &'static SkinnedMesh>,
     targets: Query<'w, 's, (), With<AnimationTargetId>>,
-    handles: Query<'w, 's, (Option<&'static IkLayer>, Has<LimbIk>, Has<LookAtIk>)>,
+    handles: Query<'w, 's, Handle>,
+    meshes: Query<'w, 's, (&'static SkinnedMesh, &'static Mesh3d)>,
 }
 
 impl Below<'_, '_> {
@@ -152,12 +161,12 @@ impl Below<'_, '_> {
     }
 
     /// Entities with components of inverse kinematics, the character's own too, in their order.
-    fn slots(&self, character: Entity, below: &[Entity]) -> Vec<(IkLayer, Entity, bool, bool)> {
+    fn slots(&self, character: Entity, below: &[Entity]) -> Vec<(IkLayer, Entity, slot::Has)> {
         let entities = std::iter::once(character).chain(below.iter().copied());
         let mut found: Vec<_> = entities
             .filter_map(|entity| match self.handles.get(entity) {
-                Ok((layer, limb, look)) if limb || look => {
-                    Some((layer.copied().unwrap_or_default(), entity, limb, look))
+                Ok((layer, limb, look, feet)) if limb || look || feet => {
+                    Some((layer.copied().unwrap_or_default(), entity, slot::Has { limb, look, feet }))
                 }
                 _ => None,
             })
@@ -174,6 +183,7 @@ pub(crate) fn bind(
     below: Below,
     joints: Query<&IkJoint>,
     inverse: Option<Res<Assets<SkinnedMeshInverseBindposes>>>,
+    meshes: Option<Res<Assets<Mesh>>>,
     mut kits: ResMut<Kits>,
 ) {
     for (character, settings, mut binding) in &mut characters {
@@ -205,7 +215,13 @@ pub(crate) fn bind(
         if std::mem::take(&mut binding.stale_slots)
             && let Some(bound) = binding.bound.as_deref_mut()
         {
-            bound.set_slots(&below.slots(character, &entities));
+            let slots = below.slots(character, &entities);
+            if slots.iter().any(|(.., has)| has.feet) {
+                let measure =
+                    || below.figure(character, &entities, bound, inverse.as_deref(), meshes.as_deref());
+                bound.kit.figure.get_or_init(measure);
+            }
+            bound.set_slots(&slots);
         }
     }
 }
@@ -305,6 +321,76 @@ impl Below<'_, '_> {
     }
 }
 
+impl Below<'_, '_> {
+    /// The body's pelvis, legs and soles.
+    fn figure(
+        &self,
+        character: Entity,
+        entities: &[Entity],
+        bound: &Bound,
+        inverse: Option<&Assets<SkinnedMeshInverseBindposes>>,
+        meshes: Option<&Assets<Mesh>>,
+    ) -> Result<Figure, String> {
+        let body = bound.kit.body.as_ref().map_err(|error| format!("it has no legs: {error}"))?;
+        let mut skin = Vec::new();
+        let mut absent = false;
+        for (skinned, mesh) in entities.iter().filter_map(|&entity| self.meshes.get(entity).ok()) {
+            let matrices = inverse.and_then(|inverse| inverse.get(&skinned.inverse_bindposes));
+            let Some((matrices, mesh)) = matrices.zip(meshes.and_then(|meshes| meshes.get(&mesh.0))) else {
+                absent = true;
+                continue;
+            };
+            let joints: Vec<Option<(JointId, Affine3)>> = (skinned.joints.iter().zip(matrices.iter()))
+                .map(|(bone, inverse)| {
+                    let index = bound.bones.iter().position(|joint| joint == bone)?;
+                    let joint = bound.kit.skeleton.joint_at(index)?;
+                    Some((joint, bound.kit.bind.model(joint) * Affine3::from_mat4(*inverse)))
+                })
+                .collect();
+            absent |= vertices(mesh, &joints, &mut skin).is_none();
+        }
+        let figure = Figure::of_body(&bound.kit.bind, body, &skin).map_err(|error| error.to_string())?;
+        let bare = |leg: &Leg| !skin.iter().any(|(joint, _)| bound.kit.skeleton.is_below(*joint, leg.foot));
+        if absent && figure.legs().iter().any(bare) {
+            warn!(
+                "the soles of the character {character} follow from its bones, as a mesh is not kept in main memory"
+            );
+        }
+        Ok(figure)
+    }
+}
+
+/// Adds the vertices of a skinned mesh, each with its joint of largest weight and its place in the bind pose. `None` if the
+/// mesh is not kept in main memory, or has none of the usual formats.
+fn vertices(
+    mesh: &Mesh,
+    joints: &[Option<(JointId, Affine3)>],
+    skin: &mut Vec<(JointId, Vec3)>,
+) -> Option<()> {
+    use VertexAttributeValues::{Float32x3, Float32x4, Uint8x4, Uint16x4, Unorm8x4, Unorm16x4};
+    let Float32x3(positions) = mesh.try_attribute(Mesh::ATTRIBUTE_POSITION).ok()? else { return None };
+    let indices: Vec<[u16; 4]> = match mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_INDEX).ok()? {
+        Uint16x4(indices) => indices.clone(),
+        Uint8x4(indices) => indices.iter().map(|four| four.map(u16::from)).collect(),
+        _ => return None,
+    };
+    let weights: Vec<[f32; 4]> = match mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT).ok()? {
+        Float32x4(weights) => weights.clone(),
+        Unorm8x4(weights) => weights.iter().map(|four| four.map(f32::from)).collect(),
+        Unorm16x4(weights) => weights.iter().map(|four| four.map(f32::from)).collect(),
+        _ => return None,
+    };
+    for ((position, indices), weights) in positions.iter().zip(&indices).zip(&weights) {
+        let most =
+            (0..4).max_by(|&a, &b| weights[a].total_cmp(&weights[b])).filter(|&most| weights[most] > 0.0);
+        let joint = most.and_then(|most| joints.get(usize::from(indices[most])).copied().flatten());
+        if let Some((joint, place)) = joint {
+            skin.push((joint, place.transform_point3(Vec3::from_array(*position))));
+        }
+    }
+    Some(())
+}
+
 /// Marks the character at or above an entity.
 #[derive(SystemParam)]
 pub(crate) struct Marker<'w, 's> {
@@ -327,7 +413,7 @@ impl Marker<'_, '_> {
 type Bones = (ChildOf, SkinnedMesh, AnimationTargetId, Name, IkSkeleton);
 
 /// What goes elsewhere with an entity.
-type Carried = Or<(With<IkJoint>, With<SkinnedMesh>, With<LimbIk>, With<LookAtIk>)>;
+type Carried = Or<(With<IkJoint>, With<SkinnedMesh>, With<LimbIk>, With<LookAtIk>, With<FootPlanting>)>;
 
 pub(crate) fn bones_came(on: On<Insert<Bones>>, mut marker: Marker) {
     marker.mark(on.event().entity, |binding| (binding.stale, binding.stale_slots) = (true, true));
@@ -345,11 +431,11 @@ pub(crate) fn moved_away(on: On<Discard<ChildOf>>, relevant: Query<(), Carried>,
     }
 }
 
-pub(crate) fn slots_came(on: On<Insert<(LimbIk, LookAtIk, IkLayer)>>, mut marker: Marker) {
+pub(crate) fn slots_came(on: On<Insert<(LimbIk, LookAtIk, FootPlanting, IkLayer)>>, mut marker: Marker) {
     marker.mark(on.event().entity, |binding| binding.stale_slots = true);
 }
 
-pub(crate) fn slots_went(on: On<Remove<(LimbIk, LookAtIk, IkLayer)>>, mut marker: Marker) {
+pub(crate) fn slots_went(on: On<Remove<(LimbIk, LookAtIk, FootPlanting, IkLayer)>>, mut marker: Marker) {
     marker.mark(on.event().entity, |binding| binding.stale_slots = true);
 }
 

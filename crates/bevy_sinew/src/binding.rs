@@ -1,12 +1,13 @@
 //! What the plugin knows of one character.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use bevy_ecs::{change_detection::Tick, component::Component, entity::Entity};
 use sinew::{
     JointId, JointTransform, Pose, Skeleton,
     body::{BodyRoles, RoleError, RoleHints},
     glam::Affine3,
+    ground::plant::Figure,
 };
 
 use crate::slot::Slot;
@@ -68,6 +69,8 @@ pub(crate) struct Kit {
     pub body: Result<BodyRoles, RoleError>,
     /// Declared roles, by which `body` was found.
     pub declared: Vec<(String, JointId)>,
+    /// Pelvis, legs and soles, once they have been measured.
+    pub figure: OnceLock<Result<Figure, String>>,
     /// Parts of the skeleton that are in use.
     parts: Mutex<Vec<Weak<Part>>>,
 }
@@ -95,7 +98,7 @@ impl Kit {
         let skeleton = Arc::new(skeleton);
         let bind = Pose::rest(&skeleton);
         let body = BodyRoles::find_with(&bind, &RoleHints::new().with_declared(&declared));
-        Self { skeleton, bind, body, declared, parts: Mutex::default() }
+        Self { skeleton, bind, body, declared, figure: OnceLock::new(), parts: Mutex::default() }
     }
 
     /// The part with the marked joints, those above which are marked too. A character without any has the first joint.

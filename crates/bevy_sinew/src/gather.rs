@@ -10,7 +10,7 @@ use bevy_transform::components::Transform;
 use sinew::{Skeleton, glam::Affine3, math};
 
 use crate::{
-    IkJoint, IkSkeleton, IkStatus, LimbIk, LookAtIk,
+    FootPlanting, IkJoint, IkSkeleton, IkStatus, LimbIk, LookAtIk,
     binding::{Bound, IkBinding},
     slot::{Kind, Slot, Source},
     transform::from_bevy,
@@ -20,7 +20,7 @@ use crate::{
 type Node<'a> = (Option<Ref<'a, Transform>>, Option<&'a ChildOf>, Option<&'a IkJoint>);
 
 /// The components of inverse kinematics on an entity, and when they changed.
-type Handle<'a> = (Option<Ref<'a, LimbIk>>, Option<Ref<'a, LookAtIk>>);
+type Handle<'a> = (Option<Ref<'a, LimbIk>>, Option<Ref<'a, LookAtIk>>, Option<Ref<'a, FootPlanting>>);
 
 /// Transforms as they are now: those that are propagated are of the frame before.
 #[derive(SystemParam)]
@@ -91,6 +91,13 @@ impl Places<'_, '_> {
     }
 }
 
+impl Places<'_, '_> {
+    /// The place of an entity in the world; `None` if it has none.
+    pub fn world_of(&self, entity: Entity) -> Option<Affine3> {
+        self.world(entity).ok()
+    }
+}
+
 pub(crate) fn gather(mut characters: Query<(Entity, &IkSkeleton, &mut IkBinding)>, places: Places) {
     characters.par_iter_mut().for_each(|(character, settings, mut binding)| {
         if let Some(bound) = binding.bypass_change_detection().bound.as_deref_mut() {
@@ -136,7 +143,10 @@ impl Bound {
     /// Returns whether it needs other joints than before.
     fn gather_slot(&mut self, slot: &mut Slot, character: Entity, influence: f32, places: &Places) -> bool {
         let entity = slot.entity;
-        let (limb, look) = places.handles.get(entity).unwrap_or_default();
+        let (limb, look, feet) = places.handles.get(entity).unwrap_or_default();
+        if matches!(slot.kind, Kind::Feet(_)) {
+            return self.gather_feet(slot, feet, character, influence, places);
+        }
         let limb = limb.filter(|_| matches!(slot.kind, Kind::Limb(_)));
         let look = look.filter(|_| matches!(slot.kind, Kind::Look(_)));
         // NaN and what is out of range go on, to the solver that refuses them.
@@ -190,6 +200,7 @@ impl Bound {
                 match &mut slot.kind {
                     Kind::Limb(kept) => (kept.target, kept.pole) = (Some(target), pole),
                     Kind::Look(kept) => kept.target = Some(target),
+                    Kind::Feet(_) => {}
                 }
                 (slot.active, slot.missing) = (true, None);
             }
@@ -203,6 +214,43 @@ impl Bound {
                     slot.fail(IkStatus::TargetLost, || missing.to_string());
                 }
             }
+        }
+        found
+    }
+
+    /// The same for feet, which have no target.
+    fn gather_feet(
+        &mut self,
+        slot: &mut Slot,
+        given: Option<Ref<FootPlanting>>,
+        character: Entity,
+        influence: f32,
+        places: &Places,
+    ) -> bool {
+        let Some(given) = given.filter(|given| influence != 0.0 && given.influence != 0.0) else {
+            slot.idle();
+            return false;
+        };
+        let Kind::Feet(feet) = &mut slot.kind else { return false };
+        (feet.influence, feet.grounded, feet.jump) =
+            (influence * given.influence, given.grounded, given.jump);
+        let found = match feet.find(self) {
+            Ok(found) => found,
+            Err(wrong) => {
+                slot.fail(IkStatus::Failed, || wrong.to_owned());
+                return false;
+            }
+        };
+        let carried = |entity: Entity| places.world(entity).map(|place| (entity, place));
+        let carrier = given.platform.map(carried).transpose();
+        match (places.world(character), carrier) {
+            (Ok(world), Ok(carrier)) => {
+                feet.carried_now = feet.carried.and_then(|(entity, _)| places.world(entity).ok());
+                (feet.world, feet.carrier) = (world, carrier);
+                self.scale = math::uniform_scale(&world.matrix3).abs();
+                (slot.active, slot.missing) = (true, None);
+            }
+            (Err(missing), _) | (_, Err(missing)) => slot.fail(IkStatus::Failed, || missing.to_string()),
         }
         found
     }

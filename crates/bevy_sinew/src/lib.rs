@@ -3,7 +3,9 @@
 mod bind;
 mod binding;
 mod bone;
+mod feet;
 mod gather;
+mod ground;
 mod limb;
 mod look;
 mod skeleton;
@@ -16,15 +18,19 @@ use bevy_app::{AnimationSystems, App, Plugin, PostUpdate};
 use bevy_ecs::{
     change_detection::DetectChangesMut,
     component::Component,
+    message::MessageReader,
     reflect::ReflectComponent,
     schedule::{IntoScheduleConfigs, SystemSet},
-    system::Query,
+    system::{Query, Res},
 };
 use bevy_reflect::{Reflect, std_traits::ReflectDefault};
+use bevy_time::Time;
 use bevy_transform::TransformSystems;
 
 pub use binding::IkBinding;
 pub use bone::IkBone;
+pub use feet::{FootContact, FootLanded, FootLifted, FootPlanting, FootPlantingTemplate, IkTeleport};
+pub use ground::IkGround;
 pub use limb::{LimbIk, LimbIkTemplate};
 pub use look::{IkBones, LookAtIk, LookAtIkTemplate};
 pub use skeleton::{IkJoint, IkRole, IkSkeleton};
@@ -50,7 +56,7 @@ pub enum IkSystems {
     Bind,
     /// Reads poses, targets and settings.
     Gather,
-    /// Plants feet.
+    /// Plants feet: [`FootPlanting`].
     Feet,
     /// Turns spines, heads and eyes: [`LookAtIk`].
     Look,
@@ -79,8 +85,15 @@ impl Plugin for SinewPlugin {
             .register_type::<IkReport>()
             .register_type::<LimbIk>()
             .register_type::<LookAtIk>()
+            .register_type::<FootPlanting>()
+            .register_type::<IkGround>()
             .init_resource::<bind::Kits>()
+            .init_resource::<ground::Grounds>()
             .add_message::<TargetLost>()
+            .add_message::<FootLanded>()
+            .add_message::<FootLifted>()
+            .add_message::<IkTeleport>()
+            .add_message::<bevy_asset::AssetEvent<bevy_mesh::Mesh>>()
             .add_message::<bevy_asset::AssetEvent<bevy_mesh::skinning::SkinnedMeshInverseBindposes>>()
             .add_observer(bind::bones_came)
             .add_observer(bind::bones_went)
@@ -100,13 +113,33 @@ impl Plugin for SinewPlugin {
                 PostUpdate,
                 (
                     (bind::skins_changed, bind::bind).chain().in_set(Bind),
-                    gather::gather.in_set(Gather),
+                    (teleport, ground::gather, gather::gather).chain().in_set(Gather),
+                    apply_feet.in_set(Feet),
                     apply_looks.in_set(Look),
                     apply_limbs.in_set(Limbs),
                     write::write.in_set(Write),
                 ),
             );
     }
+}
+
+fn teleport(mut messages: MessageReader<IkTeleport>, mut characters: Query<&mut IkBinding>) {
+    for IkTeleport(character) in messages.read() {
+        let Ok(mut binding) = characters.get_mut(*character) else { continue };
+        let slots = binding.bypass_change_detection().bound.as_deref_mut().map(|bound| &mut bound.slots);
+        slots.into_iter().flatten().for_each(slot::Slot::teleport);
+    }
+}
+
+fn apply_feet(mut characters: Query<&mut IkBinding>, ground: Res<ground::Grounds>, time: Option<Res<Time>>) {
+    let dt = time.map_or(0.0, |time| time.delta_secs());
+    characters.par_iter_mut().for_each(|mut binding| {
+        let Some(bound) = binding.bypass_change_detection().bound.as_deref_mut() else { return };
+        if bound.awake {
+            let (joints, pose, scale) = (&bound.joints, &mut bound.pose, bound.scale);
+            bound.slots.iter_mut().for_each(|slot| feet::apply(slot, joints, pose, scale, &*ground, dt));
+        }
+    });
 }
 
 fn apply_looks(mut characters: Query<&mut IkBinding>) {

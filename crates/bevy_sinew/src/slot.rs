@@ -10,6 +10,7 @@ use sinew::{
 use crate::{
     IkLayer,
     binding::{Bound, Part},
+    feet::FeetSlot,
     limb::LimbSlot,
     look::LookSlot,
 };
@@ -84,6 +85,7 @@ impl Source {
 pub(crate) enum Kind {
     Limb(Box<LimbSlot>),
     Look(Box<LookSlot>),
+    Feet(Box<FeetSlot>),
 }
 
 #[derive(Debug)]
@@ -132,11 +134,12 @@ impl Slot {
 
     /// Joints of the part that it turns.
     pub fn turns(&self) -> impl Iterator<Item = JointId> + '_ {
-        let (limb, look) = match &self.kind {
-            Kind::Limb(limb) => (Some(limb.turns()), None),
-            Kind::Look(look) => (None, Some(look.turns())),
+        let (limb, look, feet) = match &self.kind {
+            Kind::Limb(limb) => (Some(limb.turns()), None, None),
+            Kind::Look(look) => (None, Some(look.turns()), None),
+            Kind::Feet(feet) => (None, None, Some(feet.turns())),
         };
-        limb.into_iter().flatten().chain(look.into_iter().flatten())
+        limb.into_iter().flatten().chain(look.into_iter().flatten()).chain(feet.into_iter().flatten())
     }
 
     /// Bones of the whole skeleton on which its targets are.
@@ -144,6 +147,7 @@ impl Slot {
         let sources = match &self.kind {
             Kind::Limb(limb) => [limb.target, limb.pole],
             Kind::Look(look) => [look.target, None],
+            Kind::Feet(_) => [None, None],
         };
         sources.map(|source| source.and_then(|source| source.bone()))
     }
@@ -153,6 +157,7 @@ impl Slot {
         let own = match &self.kind {
             Kind::Limb(limb) => limb.joints.as_slice(),
             Kind::Look(look) => look.joints.as_slice(),
+            Kind::Feet(feet) => feet.joints.as_slice(),
         };
         own.iter().copied().chain(self.bones().into_iter().flatten())
     }
@@ -162,6 +167,7 @@ impl Slot {
         match &mut self.kind {
             Kind::Limb(limb) => limb.solver = None,
             Kind::Look(look) => look.solver = None,
+            Kind::Feet(feet) => feet.solver = None,
         }
     }
 
@@ -170,6 +176,7 @@ impl Slot {
         let built = match &mut self.kind {
             Kind::Limb(limb) => limb.build(part),
             Kind::Look(look) => look.build(part),
+            Kind::Feet(feet) => feet.build(part),
         };
         if let Err(problem) = built {
             self.wrong.clone_from(&problem);
@@ -190,15 +197,32 @@ impl Slot {
 
     /// It does not apply in this frame.
     pub fn idle(&mut self) {
-        self.active = false;
+        self.stop();
         if self.report.status != IkStatus::Idle {
             (self.report, self.news) = (IkReport::default(), true);
         }
     }
 
+    /// The character is elsewhere.
+    pub fn teleport(&mut self) {
+        match &mut self.kind {
+            Kind::Limb(_) => {}
+            Kind::Look(look) => look.solver.iter_mut().for_each(|(_, state)| state.reset()),
+            Kind::Feet(feet) => feet.rest(),
+        }
+    }
+
+    /// What it remembers of the frames before is no use after a pause.
+    pub fn stop(&mut self) {
+        if let (Kind::Feet(feet), true) = (&mut self.kind, self.active) {
+            feet.rest();
+        }
+        self.active = false;
+    }
+
     /// It cannot apply in this frame, and says why.
     pub fn fail(&mut self, status: IkStatus, problem: impl FnOnce() -> String) {
-        self.active = false;
+        self.stop();
         let problem = problem();
         if self.report.status != status || self.report.problem != problem {
             self.report = IkReport { status, problem, ..IkReport::default() };
@@ -207,23 +231,35 @@ impl Slot {
     }
 }
 
+/// The components of inverse kinematics on an entity.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Has {
+    pub limb: bool,
+    pub look: bool,
+    pub feet: bool,
+}
+
 impl Bound {
     /// Makes the slots anew, keeping those that are there.
-    pub fn set_slots(&mut self, wanted: &[(IkLayer, Entity, bool, bool)]) {
+    pub fn set_slots(&mut self, wanted: &[(IkLayer, Entity, Has)]) {
         let mut old = std::mem::take(&mut self.slots);
-        let mut keep = |entity: Entity, limb: bool| {
-            let same = |slot: &Slot| slot.entity == entity && matches!(slot.kind, Kind::Limb(_)) == limb;
-            old.iter().position(same).map(|at| old.swap_remove(at))
-        };
-        for &(layer, entity, limb, look) in wanted {
-            // What moves the spine comes first, as limbs hang from it.
-            if look {
-                let slot = keep(entity, false);
-                self.slots.push(slot.unwrap_or_else(|| Slot::new(entity, layer, Kind::Look(Box::default()))));
-            }
-            if limb {
-                let slot = keep(entity, true);
-                self.slots.push(slot.unwrap_or_else(|| Slot::new(entity, layer, Kind::Limb(Box::default()))));
+        for &(layer, entity, has) in wanted {
+            let fresh = [
+                has.feet.then(|| Kind::Feet(Box::default())),
+                has.look.then(|| Kind::Look(Box::default())),
+                has.limb.then(|| Kind::Limb(Box::default())),
+            ];
+            for kind in fresh.into_iter().flatten() {
+                let same = |slot: &Slot| {
+                    slot.entity == entity
+                        && std::mem::discriminant(&slot.kind) == std::mem::discriminant(&kind)
+                };
+                let mut slot = match old.iter().position(same) {
+                    Some(at) => old.swap_remove(at),
+                    None => Slot::new(entity, layer, kind),
+                };
+                slot.layer = layer;
+                self.slots.push(slot);
             }
         }
         self.unplanned = true;

@@ -6,14 +6,15 @@ use bevy_ecs::{
     event::EntityEvent,
     message::{Message, MessageWriter},
     observer::On,
-    system::{Commands, Query, SystemChangeTick},
+    system::{Commands, Query, SystemChangeTick, SystemParam},
 };
 use bevy_transform::components::Transform;
 use tracing::warn;
 
 use crate::{
-    IkReport,
+    FootLanded, FootLifted, IkReport,
     binding::{Bound, IkBinding},
+    slot::Kind,
     transform::to_bevy,
 };
 
@@ -30,12 +31,20 @@ pub struct TargetLost {
     pub target: Entity,
 }
 
+/// Messages to an app.
+#[derive(SystemParam)]
+pub(crate) struct Told<'w> {
+    lost: MessageWriter<'w, TargetLost>,
+    landed: MessageWriter<'w, FootLanded>,
+    lifted: MessageWriter<'w, FootLifted>,
+}
+
 /// One character after the other: what is written is a few bones of each, found by entity.
 pub(crate) fn write(
     mut characters: Query<(Entity, &mut IkBinding)>,
     mut transforms: Query<&mut Transform>,
     mut reports: Query<&mut IkReport>,
-    mut messages: MessageWriter<TargetLost>,
+    mut messages: Told,
     mut commands: Commands,
     tick: SystemChangeTick,
 ) {
@@ -53,8 +62,21 @@ pub(crate) fn write(
             }
             if let Some(target) = slot.lost.take() {
                 let lost = TargetLost { character, handle: slot.entity, target };
-                messages.write(lost);
+                messages.lost.write(lost);
                 commands.trigger(lost);
+            }
+            if let Kind::Feet(feet) = &mut slot.kind {
+                for (landed, contact) in feet.contacts.drain(..) {
+                    if landed {
+                        let event = FootLanded { character, contact };
+                        messages.landed.write(event);
+                        commands.trigger(event);
+                    } else {
+                        let event = FootLifted { character, contact };
+                        messages.lifted.write(event);
+                        commands.trigger(event);
+                    }
+                }
             }
             let problem = &slot.report.problem;
             if !problem.is_empty() && slot.warned != *problem {

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use bevy_animation::{AnimationPlugin, AnimationTargetId};
 use bevy_app::{App, PostUpdate, TaskPoolPlugin};
-use bevy_asset::{AssetApp, AssetPlugin, Assets};
+use bevy_asset::{AssetApp, AssetPlugin, Assets, RenderAssetUsages};
 use bevy_ecs::prelude::*;
 use bevy_math::{Mat4, Quat, Vec3};
 use bevy_mesh::{
-    Mesh,
+    Mesh, Mesh3d, PrimitiveTopology, VertexAttributeValues,
     skinning::{SkinnedMesh, SkinnedMeshInverseBindposes},
 };
 use bevy_sinew::{IkSkeleton, SinewPlugin};
@@ -80,9 +80,22 @@ pub fn spawn_bones(world: &mut World, character: Entity, model: &Model, bones: B
         let mut assets = world.resource_mut::<Assets<SkinnedMeshInverseBindposes>>();
         let inverse_bindposes = assets.add(SkinnedMeshInverseBindposes::from(matrices));
         let skin = SkinnedMesh { inverse_bindposes, joints: entities.clone() };
-        world.spawn((Transform::IDENTITY, skin, ChildOf(character)));
+        let mesh = world.resource_mut::<Assets<Mesh>>().add(mesh(model));
+        world.spawn((Transform::IDENTITY, Mesh3d(mesh), skin, ChildOf(character)));
     }
     entities
+}
+
+/// The model's vertices, each on its joint of largest weight.
+pub fn mesh(model: &Model) -> Mesh {
+    let points = model.skin_points(&model.bind_pose());
+    let positions: Vec<[f32; 3]> = points.iter().map(|(_, at)| at.to_array()).collect();
+    let joints: Vec<[u16; 4]> = points.iter().map(|(joint, _)| [0, joint.index() as u16, 0, 0]).collect();
+    let weights: Vec<[f32; 4]> = points.iter().map(|_| [0.1, 0.8, 0.1, 0.0]).collect();
+    Mesh::new(PrimitiveTopology::PointList, RenderAssetUsages::default())
+        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
+        .with_inserted_attribute(Mesh::ATTRIBUTE_JOINT_INDEX, VertexAttributeValues::Uint16x4(joints))
+        .with_inserted_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT, weights)
 }
 
 /// A character at a place.

@@ -257,6 +257,11 @@ impl Figure {
         Ok(())
     }
 
+    /// The pelvis joint.
+    pub fn pelvis(&self) -> JointId {
+        self.pelvis
+    }
+
     /// Legs of the figure.
     pub fn legs(&self) -> &[Leg] {
         &self.legs

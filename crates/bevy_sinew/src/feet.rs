@@ -1,0 +1,348 @@
+//! Feet on the ground.
+
+use bevy_ecs::{
+    component::Component, entity::Entity, event::EntityEvent, message::Message, reflect::ReflectComponent,
+};
+use bevy_math::Vec3;
+use bevy_reflect::{Reflect, std_traits::ReflectDefault};
+use sinew::{
+    JointId, Placement, Pose, Report,
+    glam::{Affine3, Quat},
+    ground::{
+        Filter, Ground, Platform,
+        plant::{Figure, FootPlanter, FootPlanterError, FootPlanterState, Leg, PlantOptions},
+    },
+    math,
+};
+
+use crate::{
+    IkLayer, IkReport, IkStatus,
+    binding::{Bound, Part},
+    ground::split,
+    slot::{Kind, Slot},
+    template::template,
+};
+
+/// Plants a two-legged character's feet on the ground: entities with [`IkGround`](crate::IkGround). Feet stand where they land, along
+/// slopes and over edges, and the pelvis follows them. The animation is one over flat ground.
+///
+/// Soles are measured on the character's meshes, where these are kept in main memory; else they follow from its bones.
+///
+/// ```
+/// # use bevy_ecs::prelude::*;
+/// use bevy_sinew::{FootPlanting, IkSkeleton};
+/// # fn system(mut commands: Commands) {
+/// commands.spawn((IkSkeleton::default(), FootPlanting::default()));
+/// # }
+/// ```
+#[derive(Component, Clone, Debug, PartialEq, Reflect)]
+#[reflect(Component, Default, Clone, Debug, PartialEq)]
+#[require(IkReport, IkLayer)]
+pub struct FootPlanting {
+    /// Share of planting that shows, 0 (the animation) to 1 (the default). It applies at once: a game eases it.
+    pub influence: f32,
+    /// Whether the character is on the ground (the default). In jumps, falls and ragdolls it is not: planting fades out, and in
+    /// again after the return.
+    pub grounded: bool,
+    /// The entity that carries the character: a lift, a ship. `None` (the default) for what is at rest. Feet stay on it as it moves.
+    #[entities]
+    pub platform: Option<Entity>,
+    /// Distance in heights of the character by which a jump from frame to frame is a teleport, after which feet start anew; 1 by
+    /// default. [`IkTeleport`] tells of others.
+    pub jump: f32,
+}
+
+template! {
+    /// The template of a [`FootPlanting`].
+    FootPlantingTemplate for FootPlanting {
+        platform, ;
+        influence: f32,
+        grounded: bool,
+        jump: f32,
+    }
+}
+
+impl Default for FootPlanting {
+    fn default() -> Self {
+        Self { influence: 1.0, grounded: true, platform: None, jump: 1.0 }
+    }
+}
+
+/// Tells that a character was moved to another place, or that its animation has changed at a leap: its feet start anew.
+#[derive(Message, Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IkTeleport(pub Entity);
+
+/// A foot that lands or lifts: for sounds, dust and decals.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FootContact {
+    /// The bone of the foot.
+    pub foot: Entity,
+    /// The middle of the sole, in the world.
+    pub position: Vec3,
+    /// Normal of the ground below it; up where there is none.
+    pub normal: Vec3,
+    /// The ground below it.
+    pub surface: Option<Entity>,
+    /// Speed of the sole in m/s, relative to what carries the character: that of the frame before a landing.
+    pub speed: f32,
+}
+
+/// A foot came to stand. Sent as a message, and as an event for observers of the character.
+#[derive(Message, EntityEvent, Clone, Copy, Debug, PartialEq)]
+pub struct FootLanded {
+    /// The character.
+    #[event_target]
+    pub character: Entity,
+    /// Where and how.
+    pub contact: FootContact,
+}
+
+/// A foot that stood lets go. Sent as a message, and as an event for observers of the character.
+#[derive(Message, EntityEvent, Clone, Copy, Debug, PartialEq)]
+pub struct FootLifted {
+    /// The character.
+    #[event_target]
+    pub character: Entity,
+    /// Where and how.
+    pub contact: FootContact,
+}
+
+/// A foot from frame to frame.
+#[derive(Clone, Copy, Debug, Default)]
+struct Foot {
+    standing: bool,
+    /// Middle of the sole, where the platform is at rest.
+    at: Option<Vec3>,
+    speed: f32,
+}
+
+/// The feet as a character keeps them ready.
+#[derive(Debug, Default)]
+pub(crate) struct FeetSlot {
+    /// Pelvis and legs, of the whole skeleton.
+    pub joints: Vec<JointId>,
+    figure: Option<Figure>,
+    /// On the part.
+    pub solver: Option<(FootPlanter, FootPlanterState)>,
+    pub influence: f32,
+    pub grounded: bool,
+    pub jump: f32,
+    /// The character and what carries it in this frame: places in the world.
+    pub world: Affine3,
+    pub carrier: Option<(Entity, Affine3)>,
+    /// What carried it in the frame before: its place then, and now if it is still there.
+    pub carried: Option<(Entity, Affine3)>,
+    pub carried_now: Option<Affine3>,
+    /// Feet start anew.
+    pub reset: bool,
+    last: Option<Vec3>,
+    feet: Vec<Foot>,
+    /// Feet that landed (true) or lifted in this frame.
+    pub contacts: Vec<(bool, FootContact)>,
+}
+
+impl FeetSlot {
+    pub fn turns(&self) -> impl Iterator<Item = JointId> + '_ {
+        let figure = self.solver.iter().map(|(planter, _)| planter.figure());
+        figure.flat_map(|figure| {
+            let legs = figure.legs().iter();
+            let joints = legs.flat_map(|leg| [Some(leg.thigh), Some(leg.shin), Some(leg.foot), leg.toes]);
+            joints.flatten().chain([figure.pelvis()])
+        })
+    }
+
+    /// Looks the figure up, where that has not been done. Returns whether it has other joints than before.
+    pub fn find<'a>(&mut self, bound: &'a Bound) -> Result<bool, &'a str> {
+        if self.figure.is_some() {
+            return Ok(false);
+        }
+        let figure = match bound.kit.figure.get() {
+            Some(Ok(figure)) => figure,
+            Some(Err(problem)) => return Err(problem),
+            None => return Err("its feet have not been measured"),
+        };
+        self.joints.clear();
+        for leg in figure.legs() {
+            self.joints
+                .extend([Some(leg.thigh), Some(leg.shin), Some(leg.foot), leg.toes].into_iter().flatten());
+        }
+        self.joints.push(figure.pelvis());
+        self.figure = Some(figure.clone());
+        Ok(true)
+    }
+
+    pub fn build(&mut self, part: &Part) -> Result<(), String> {
+        let (None, Some(figure)) = (&self.solver, &self.figure) else { return Ok(()) };
+        let joint = |whole| part.joint(whole).ok_or("a leg is not there");
+        let mut legs = Vec::new();
+        for leg in figure.legs() {
+            let toes = leg.toes.map(joint).transpose()?;
+            legs.push(Leg {
+                thigh: joint(leg.thigh)?,
+                shin: joint(leg.shin)?,
+                foot: joint(leg.foot)?,
+                toes,
+                ..*leg
+            });
+        }
+        self.feet = vec![Foot::default(); legs.len()];
+        self.contacts = Vec::with_capacity(legs.len());
+        let rest = Pose::rest(&part.skeleton);
+        let figure = Figure::new(&rest, joint(figure.pelvis())?, legs, figure.height());
+        let figure = figure.map_err(|error| error.to_string())?;
+        let planter =
+            FootPlanter::new(&figure, PlantOptions::default()).map_err(|error| error.to_string())?;
+        let state = planter.state();
+        self.solver = Some((planter, state));
+        self.reset = false;
+        Ok(())
+    }
+
+    /// Forgets where the feet were.
+    pub fn rest(&mut self) {
+        self.reset = true;
+        self.last = None;
+        self.carried = None;
+        self.feet.iter_mut().for_each(|foot| *foot = Foot::default());
+    }
+
+    fn plant(
+        &mut self,
+        pose: &mut Pose,
+        joints: &[(Entity, crate::binding::Kept)],
+        world: &dyn Ground,
+        dt: f32,
+    ) -> Result<Report, Problem> {
+        let metre = math::uniform_scale(&self.world.matrix3).abs();
+        let Some((planter, feet)) = &mut self.solver else { return Err(Problem::Unmade) };
+        let placement = Placement::new(self.world).map_err(Problem::Place)?;
+        let rigid = |place: &Affine3| Placement::new(split(place).0).map(Platform::new);
+        // What carries the character, and how fast: a place in the frame before tells.
+        let carrier = match &self.carrier {
+            None => None,
+            Some((entity, place)) => {
+                let platform = rigid(place).map_err(Problem::Place)?;
+                let before = self.carried.filter(|(known, _)| known == entity).map(|(_, place)| place);
+                Some((
+                    *entity,
+                    platform,
+                    before.map_or((Vec3::ZERO, Vec3::ZERO), |before| velocity(&before, place, dt)),
+                ))
+            }
+        };
+        let platform = carrier
+            .as_ref()
+            .map(|(_, platform, (linear, angular))| platform.with_velocity(*linear, *angular));
+        if self.carried.map(|(entity, _)| entity) != carrier.as_ref().map(|(entity, ..)| *entity)
+            && !self.reset
+        {
+            let was = match (self.carried, self.carried_now) {
+                (Some((_, then)), Some(now)) => {
+                    let (linear, angular) = velocity(&then, &now, dt);
+                    rigid(&now).map_err(Problem::Place)?.with_velocity(linear, angular)
+                }
+                (Some((_, then)), None) => rigid(&then).map_err(Problem::Place)?,
+                _ => Platform::WORLD,
+            };
+            feet.change_platform(&was, platform.as_ref().unwrap_or(&Platform::WORLD));
+            self.last = None;
+            self.feet.iter_mut().for_each(|foot| foot.at = None);
+        }
+        self.carried = self.carrier;
+        let place = match &platform {
+            Some(platform) => platform.relative(&placement).map_err(Problem::Place)?,
+            None => placement,
+        };
+
+        // Leaps are no motion.
+        let at = place.to_world(Vec3::ZERO);
+        let height = planter.figure().height() * place.scale().abs();
+        let leapt = self.last.is_some_and(|last| last.distance(at) > self.jump * height);
+        if leapt || self.reset {
+            feet.reset();
+            self.feet.iter_mut().for_each(|foot| foot.at = None);
+        }
+        (self.last, self.reset) = (Some(at), false);
+
+        feet.set_influence(self.influence)?;
+        feet.set_grounded(self.grounded);
+        let on_platform = platform.as_ref().map(|platform| platform.ground(world));
+        let ground: &dyn Ground = on_platform.as_ref().map_or(world, |ground| ground);
+        planter.sense(feet, ground, pose, &place)?;
+        let report = planter.step(feet, pose, &place, dt)?;
+
+        self.contacts.clear();
+        for (leg, foot) in self.feet.iter_mut().enumerate() {
+            let figure = &planter.figure().legs()[leg];
+            let sole = (figure.sole.heel + figure.sole.ball) * 0.5;
+            let at = place.to_world(pose.model(figure.foot).transform_point3(sole));
+            let speed = foot.at.filter(|_| dt > 0.0).map_or(0.0, |last| last.distance(at) / dt);
+            let stands = feet.stands(leg);
+            if stands != foot.standing {
+                let reach = 0.5 * height;
+                let hit = ground.cast_ray(at + Vec3::Y * reach, -Vec3::Y, 2.0 * reach, &Filter::ALL);
+                let turned =
+                    |direction| platform.map_or(direction, |p| p.placement().direction_to_world(direction));
+                let surface = feet.body_below_foot(leg).or(hit.and_then(|hit| hit.body));
+                let contact = FootContact {
+                    foot: joints[figure.foot.index()].0,
+                    position: platform.map_or(at, |platform| platform.placement().to_world(at)),
+                    normal: turned(hit.map_or(Vec3::Y, |hit| hit.normal)),
+                    surface: surface.and_then(Entity::try_from_bits),
+                    speed: if stands { foot.speed.max(speed) } else { speed },
+                };
+                self.contacts.push((stands, contact));
+            }
+            *foot = Foot { standing: stands, at: Some(at), speed };
+        }
+
+        let mut told = Report::default();
+        // In model space, as all reports of solvers.
+        told.position_residual = report.out_of_reach / metre;
+        told.position_tolerance = 1e-3 * planter.figure().height();
+        Ok(told)
+    }
+}
+
+/// The velocities of a rigid place: metres and radians a second, in the world.
+fn velocity(then: &Affine3, now: &Affine3, dt: f32) -> (Vec3, Vec3) {
+    if dt <= 0.0 {
+        return (Vec3::ZERO, Vec3::ZERO);
+    }
+    let turn = |place: &Affine3| math::rotation_of(&split(place).0.matrix3);
+    let turned: Quat = math::mul(turn(now), math::conjugate(turn(then)));
+    ((now.translation - then.translation) / dt, math::rotation_vector(turned) / dt)
+}
+
+enum Problem {
+    Unmade,
+    Place(sinew::AffineError),
+    Planter(FootPlanterError),
+}
+
+impl From<FootPlanterError> for Problem {
+    fn from(error: FootPlanterError) -> Self {
+        Self::Planter(error)
+    }
+}
+
+/// Plants the feet of one slot, if it has any.
+pub(crate) fn apply(
+    slot: &mut Slot,
+    joints: &[(Entity, crate::binding::Kept)],
+    pose: &mut Pose,
+    scale: f32,
+    ground: &dyn Ground,
+    dt: f32,
+) {
+    let Kind::Feet(feet) = &mut slot.kind else { return };
+    if !slot.active {
+        return;
+    }
+    match feet.plant(pose, joints, ground, dt) {
+        Ok(report) => slot.solved(&report, scale),
+        Err(Problem::Unmade) => {}
+        Err(Problem::Place(error)) => slot.fail(IkStatus::Failed, || error.to_string()),
+        Err(Problem::Planter(error)) => slot.fail(IkStatus::Failed, || error.to_string()),
+    }
+}

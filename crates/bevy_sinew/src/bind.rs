@@ -6,7 +6,7 @@ use std::{
 };
 
 use bevy_animation::AnimationTargetId;
-use bevy_asset::{AssetEvent, Assets};
+use bevy_asset::{AssetEvent, AssetId, Assets};
 use bevy_ecs::{
     change_detection::DetectChangesMut,
     entity::{Entity, EntityHashMap, EntityHashSet},
@@ -48,14 +48,21 @@ pub(crate) struct Kits {
 
 impl Kits {
     /// The kit of a skeleton, whose rest pose is the bind pose.
-    fn share(&mut self, skeleton: Skeleton, declared: Vec<(String, JointId)>) -> Arc<Kit> {
+    fn share(
+        &mut self,
+        skeleton: Skeleton,
+        declared: Vec<(String, JointId)>,
+        meshes: Vec<AssetId<Mesh>>,
+    ) -> Arc<Kit> {
         let known = self.known.entry(fingerprint(&skeleton)).or_default();
         known.retain(|kit| kit.strong_count() > 0);
-        let same = |kit: &Arc<Kit>| kit.declared == declared && alike(&kit.skeleton, &skeleton);
+        let same = |kit: &Arc<Kit>| {
+            kit.declared == declared && kit.meshes == meshes && alike(&kit.skeleton, &skeleton)
+        };
         if let Some(kit) = known.iter().filter_map(Weak::upgrade).find(same) {
             return kit;
         }
-        let kit = Arc::new(Kit::new(skeleton, declared));
+        let kit = Arc::new(Kit::new(skeleton, declared, meshes));
         known.push(Arc::downgrade(&kit));
         kit
     }
@@ -306,7 +313,10 @@ fn fresh(
         shared.add(skeleton.name(joint), skeleton.parent(joint).map(JointId::index), locals[joint.index()]);
     }
     let skeleton = shared.build().map_or(skeleton, |(shared, _)| shared);
-    Some(Bound::new(kits.share(skeleton, declared), joints, &kept))
+    let skinned = entities.iter().filter_map(|&entity| below.meshes.get(entity).ok());
+    let mut meshes: Vec<AssetId<Mesh>> = skinned.map(|(_, mesh)| mesh.id()).collect();
+    meshes.sort_unstable();
+    Some(Bound::new(kits.share(skeleton, declared, meshes), joints, &kept))
 }
 
 impl Below<'_, '_> {

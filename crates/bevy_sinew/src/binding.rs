@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
+use bevy_asset::AssetId;
 use bevy_ecs::{change_detection::Tick, component::Component, entity::Entity};
+use bevy_mesh::Mesh;
 use sinew::{
     JointId, JointTransform, Pose, Skeleton,
     body::{BodyRoles, RoleError, RoleHints},
@@ -69,6 +71,8 @@ pub(crate) struct Kit {
     pub body: Result<BodyRoles, RoleError>,
     /// Declared roles, by which `body` was found.
     pub declared: Vec<(String, JointId)>,
+    /// Skinned meshes, from which `figure` is measured: other shoes have other soles.
+    pub meshes: Vec<AssetId<Mesh>>,
     /// Pelvis, legs and soles, once they have been measured.
     pub figure: OnceLock<Result<Figure, String>>,
     /// Parts of the skeleton that are in use.
@@ -94,11 +98,11 @@ impl Part {
 }
 
 impl Kit {
-    pub fn new(skeleton: Skeleton, declared: Vec<(String, JointId)>) -> Self {
+    pub fn new(skeleton: Skeleton, declared: Vec<(String, JointId)>, meshes: Vec<AssetId<Mesh>>) -> Self {
         let skeleton = Arc::new(skeleton);
         let bind = Pose::rest(&skeleton);
         let body = BodyRoles::find_with(&bind, &RoleHints::new().with_declared(&declared));
-        Self { skeleton, bind, body, declared, figure: OnceLock::new(), parts: Mutex::default() }
+        Self { skeleton, bind, body, declared, meshes, figure: OnceLock::new(), parts: Mutex::default() }
     }
 
     /// The part with the marked joints, those above which are marked too. A character without any has the first joint.

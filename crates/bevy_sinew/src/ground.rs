@@ -6,6 +6,7 @@ use bevy_asset::{AssetEvent, AssetId, Assets};
 use bevy_ecs::{
     component::Component,
     entity::{Entity, EntityHashMap},
+    hierarchy::ChildOf,
     message::MessageReader,
     query::With,
     reflect::ReflectComponent,
@@ -22,7 +23,7 @@ use sinew::{
 };
 use tracing::warn;
 
-use crate::gather::Places;
+use crate::{IkSkeleton, gather::Places};
 
 /// Makes an entity's [`Mesh3d`] ground that feet stand on ([`FootPlanting`](crate::FootPlanting)). It may move, turn and be
 /// scaled in any way. Its mesh must be kept in main memory (`RenderAssetUsages::MAIN_WORLD`), as it is by default.
@@ -38,6 +39,8 @@ struct Body {
     ground: Arc<MeshGround>,
     baked: Mat3,
     placement: Placement,
+    /// The character to which it belongs, and for which it is no ground.
+    owner: Option<Entity>,
     /// A sphere about it in the world.
     centre: Vec3,
     radius: f32,
@@ -71,6 +74,8 @@ pub(crate) fn gather(
     meshes: Option<Res<Assets<Mesh>>>,
     mut events: MessageReader<AssetEvent<Mesh>>,
     places: Places,
+    parents: Query<&ChildOf>,
+    characters: Query<(), With<IkSkeleton>>,
     mut grounds: ResMut<Grounds>,
 ) {
     let Some(meshes) = meshes else { return };
@@ -87,6 +92,10 @@ pub(crate) fn gather(
     for (entity, mesh) in &entities {
         let Some(world) = places.world_of(entity) else { continue };
         grounds.place(entity, mesh.id(), &meshes, &world);
+        if let Some(body) = grounds.bodies.get_mut(&entity) {
+            let above = std::iter::once(entity).chain(parents.iter_ancestors(entity));
+            body.owner = above.into_iter().find(|&above| characters.contains(above));
+        }
     }
     let (now, before) = (grounds.frame, grounds.bodies.len());
     grounds.bodies.retain(|_, body| body.frame == now);
@@ -129,7 +138,8 @@ impl Grounds {
         // Larger by what rounding may add.
         let radius = (high - low).length() * 0.5 * 1.001;
         self.moved = true;
-        self.bodies.insert(entity, Body { mesh: id, ground, baked, placement, centre, radius, frame });
+        self.bodies
+            .insert(entity, Body { mesh: id, ground, baked, placement, owner: None, centre, radius, frame });
     }
 
     /// Sorts the bodies into cells.
@@ -228,11 +238,20 @@ fn cell(point: Vec3) -> (i64, i64) {
     (index(point.x), index(point.z))
 }
 
-impl Ground for Grounds {
+/// The ground of one character: all but its own.
+pub(crate) struct Around<'a> {
+    pub grounds: &'a Grounds,
+    pub character: Entity,
+}
+
+impl Ground for Around<'_> {
     fn cast_ray(&self, origin: Vec3, direction: Vec3, reach: f32, filter: &Filter) -> Option<Hit> {
         let mut nearest: Option<Hit> = None;
+        let Grounds { bodies, cells, large, .. } = self.grounds;
         let mut look = |entity: &Entity| {
-            let Some(body) = self.bodies.get(entity) else { return };
+            let Some(body) = bodies.get(entity).filter(|body| body.owner != Some(self.character)) else {
+                return;
+            };
             // The nearest point of the ray to the middle of the sphere.
             let to = body.centre - origin;
             let along = to.dot(direction).clamp(0.0, reach);
@@ -248,9 +267,9 @@ impl Ground for Grounds {
         };
         let (from, to) = (cell(origin), cell(origin + direction * reach));
         if from == to {
-            self.cells.get(&from).into_iter().flatten().chain(&self.large).for_each(&mut look);
+            cells.get(&from).into_iter().flatten().chain(large).for_each(&mut look);
         } else {
-            self.bodies.keys().for_each(&mut look);
+            bodies.keys().for_each(&mut look);
         }
         nearest
     }

@@ -18,6 +18,7 @@ use bevy_app::{AnimationSystems, App, Plugin, PostUpdate};
 use bevy_ecs::{
     change_detection::DetectChangesMut,
     component::Component,
+    entity::Entity,
     message::MessageReader,
     reflect::ReflectComponent,
     schedule::{IntoScheduleConfigs, SystemSet},
@@ -131,13 +132,18 @@ fn teleport(mut messages: MessageReader<IkTeleport>, mut characters: Query<&mut 
     }
 }
 
-fn apply_feet(mut characters: Query<&mut IkBinding>, ground: Res<ground::Grounds>, time: Option<Res<Time>>) {
+fn apply_feet(
+    mut characters: Query<(Entity, &mut IkBinding)>,
+    grounds: Res<ground::Grounds>,
+    time: Option<Res<Time>>,
+) {
     let dt = time.map_or(0.0, |time| time.delta_secs());
-    characters.par_iter_mut().for_each(|mut binding| {
+    characters.par_iter_mut().for_each(|(character, mut binding)| {
         let Some(bound) = binding.bypass_change_detection().bound.as_deref_mut() else { return };
         if bound.awake {
+            let around = ground::Around { grounds: &grounds, character };
             let (joints, pose, scale) = (&bound.joints, &mut bound.pose, bound.scale);
-            bound.slots.iter_mut().for_each(|slot| feet::apply(slot, joints, pose, scale, &*ground, dt));
+            bound.slots.iter_mut().for_each(|slot| feet::apply(slot, joints, pose, scale, &around, dt));
         }
     });
 }

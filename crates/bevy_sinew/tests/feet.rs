@@ -353,3 +353,49 @@ fn figures_without_legs_and_ground_without_triangles_are_told() {
     assert!(binding.is_bound());
     assert_ne!(locals(&app, &bones), before, "1.5 m higher");
 }
+
+/// A saddle that others may stand on is no ground for the one that wears it.
+#[test]
+fn what_a_character_wears_is_no_ground_for_it() {
+    let mut app = app();
+    ground(&mut app, Vec3::ZERO, Vec3::new(20.0, 0.5, 20.0));
+    let model = mannequin();
+    let (character, bones) = spawn(&mut app, &model, Transform::IDENTITY);
+    app.world_mut().entity_mut(character).insert(FootPlanting::default());
+    let hips = bone(&model, &bones, "hips");
+    (0..60).for_each(|_| app.update());
+    let before = at(&app, hips);
+    let worn = ground(&mut app, Vec3::new(0.0, 0.3, 0.0), Vec3::new(2.0, 0.1, 2.0));
+    app.world_mut().entity_mut(worn).insert(ChildOf(bones[0]));
+    (0..60).for_each(|_| app.update());
+    assert!(at(&app, hips).distance(before) < 1e-4);
+    app.world_mut().entity_mut(worn).remove::<ChildOf>();
+    (0..60).for_each(|_| app.update());
+    assert!(at(&app, hips).y > before.y + 0.1, "{} {before}", at(&app, hips));
+}
+
+/// Solved in parallel: each as it is alone, to the bit.
+#[test]
+fn a_crowd_is_many_characters() {
+    let mut crowd = app();
+    ground(&mut crowd, Vec3::new(0.0, 0.1, 0.0), Vec3::new(20.0, 0.5, 20.0));
+    let model = mannequin();
+    let mut all = Vec::new();
+    for n in 0..64 {
+        let place = Transform::from_xyz(0.0, 0.0, 0.1 * n as f32);
+        let (character, bones) = spawn(&mut crowd, &model, place);
+        crowd.world_mut().entity_mut(character).insert(FootPlanting::default());
+        all.push((place, bones));
+    }
+    let mut single = app();
+    ground(&mut single, Vec3::new(0.0, 0.1, 0.0), Vec3::new(20.0, 0.5, 20.0));
+    let (character, bones) = spawn(&mut single, &model, Transform::IDENTITY);
+    single.world_mut().entity_mut(character).insert(FootPlanting::default());
+    (0..10).for_each(|_| crowd.update());
+    for (place, own) in all {
+        *single.world_mut().get_mut::<Transform>(character).unwrap() = place;
+        single.world_mut().write_message(IkTeleport(character));
+        (0..10).for_each(|_| single.update());
+        assert_eq!(locals(&crowd, &own), locals(&single, &bones));
+    }
+}

@@ -1,8 +1,6 @@
 //! Judges aims at known answers and edge cases, by forward kinematics in f64.
 
-#[path = "promises/judge.rs"]
-#[allow(dead_code)]
-mod judge;
+use crate::promises::judge;
 
 use std::sync::Arc;
 

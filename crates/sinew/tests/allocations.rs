@@ -1,6 +1,6 @@
 //! Judges, by a counting allocator, that solves allocate nothing after the first frame.
 
-mod held;
+use crate::held;
 
 use std::sync::Arc;
 

@@ -6,8 +6,8 @@
 //! exponentials are used, the numbers hold with the feature `libm` on every platform; without it, the platform's functions
 //! apply. A change of the formulas changes the numbers and users' recorded motions: note it in the change log.
 
-mod common;
-mod held;
+use crate::common;
+use crate::held;
 
 use std::sync::Arc;
 

@@ -1,9 +1,7 @@
 //! Judges the reported branch changes of limbs and aims by the definition, computed from the two poses in f64.
 
-mod common;
-#[path = "promises/judge.rs"]
-#[allow(dead_code)]
-mod judge;
+use crate::common;
+use crate::promises::judge;
 
 use std::sync::Arc;
 

@@ -1,9 +1,8 @@
 //! Judges joints under cyclic coordinate descent by closed forms, and limits and reports by a judge in this file.
 
-mod common;
-mod held;
-#[path = "limit_judge/mod.rs"]
-mod judge;
+use crate::common;
+use crate::held;
+use crate::limit_judge as judge;
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Judges curves by references in f64 that are written here (de Casteljau; Barry and Goldman).
 
-mod common;
+use crate::common;
 
 use common::ring;
 use sinew::{

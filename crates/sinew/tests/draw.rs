@@ -1,7 +1,7 @@
 //! Judges shapes of the draw list against closed forms, and limits against the judge of limits in f64.
 
-mod common;
-mod limit_judge;
+use crate::common;
+use crate::limit_judge;
 
 use std::{f32::consts::PI, sync::Arc};
 

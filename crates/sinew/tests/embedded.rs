@@ -1,7 +1,7 @@
 //! Judges goals in the middle of a chain and at its end, of different priorities, by closed forms in f64. The chain is the
 //! one that TheComet's ik splits in two: seven joints, effectors on the fourth and the last.
 
-mod common;
+use crate::common;
 
 use common::{column, noise};
 use sinew::{

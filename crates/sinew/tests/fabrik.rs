@@ -1,10 +1,9 @@
 //! Judges FABRIK's circle constraint by a reference in f64 that is written here, and its limits by a judge. `textbook.rs`
 //! judges the method without the circle.
 
-mod common;
-mod held;
-#[path = "limit_judge/mod.rs"]
-mod judge;
+use crate::common;
+use crate::held;
+use crate::limit_judge as judge;
 
 use std::sync::Arc;
 

@@ -1,10 +1,9 @@
 //! Judges FABRIK on trees: by the method as taught, written here in f64 on points; by `Fabrik`; by closed forms and a judge of
 //! limits. The promises of random trees are in `promises/fabrik_tree.rs`.
 
-mod common;
-mod held;
-#[path = "limit_judge/mod.rs"]
-mod judge;
+use crate::common;
+use crate::held;
+use crate::limit_judge as judge;
 
 use std::{ops::ControlFlow, sync::Arc};
 

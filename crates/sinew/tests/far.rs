@@ -6,9 +6,9 @@
 // Conditions are written so that NaN fails.
 #![allow(clippy::neg_cmp_op_on_partial_ord)]
 
-mod common;
-mod held;
-mod limit_judge;
+use crate::common;
+use crate::held;
+use crate::limit_judge;
 
 use std::sync::Arc;
 

@@ -1,9 +1,8 @@
 //! Judges `Follow`, from both ends, by a reference on points in f64.
 
-mod common;
-mod held;
-#[path = "limit_judge/mod.rs"]
-mod judge;
+use crate::common;
+use crate::held;
+use crate::limit_judge as judge;
 
 use common::{noise, row};
 use held::held;

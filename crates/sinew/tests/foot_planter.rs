@@ -1,7 +1,7 @@
 //! Judges the promises of the foot planter: standing feet stay in place, non-finite input is refused, and the state is
 //! input.
 
-mod figure;
+use crate::figure;
 
 use std::sync::Arc;
 

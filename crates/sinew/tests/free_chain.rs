@@ -1,10 +1,8 @@
 //! Judges free chains by closed forms, beyond the promises that every solver keeps.
 
-mod common;
-mod held;
-#[path = "promises/judge.rs"]
-#[allow(dead_code)]
-mod judge;
+use crate::common;
+use crate::held;
+use crate::promises::judge;
 
 use std::sync::Arc;
 

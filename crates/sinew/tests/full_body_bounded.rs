@@ -1,14 +1,9 @@
 //! Judges full bodies with a bound on turns: over several frames they reach the answer of a solve without it.
 
-mod common;
-#[allow(dead_code)]
-mod figure;
-#[allow(dead_code)]
-#[path = "promises/judge.rs"]
-mod judge;
-#[allow(dead_code)]
-#[path = "promises/rig.rs"]
-mod rig;
+use crate::common;
+use crate::figure;
+use crate::promises::judge;
+use crate::promises::rig;
 
 use std::sync::Arc;
 

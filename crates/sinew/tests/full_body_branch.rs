@@ -1,6 +1,6 @@
 //! Judges fresh starts of full bodies and the reported branch changes, by the poses alone in f64.
 
-mod common;
+use crate::common;
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Judges full bodies at edge cases: frames of all scales, mirrors, bones without length, limits that every input violates,
 //! goals near and far. The weighted squares are computed here in f64.
 
-mod limit_judge;
+use crate::limit_judge;
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Judges plans by given contacts: those that the plan would find change nothing, others are obeyed.
 
-mod figure;
+use crate::figure;
 
 use sinew::{
     Pose,

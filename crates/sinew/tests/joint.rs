@@ -1,7 +1,6 @@
 //! Judges joint limits by an independent implementation in f64.
 
-#[path = "limit_judge/mod.rs"]
-mod judge;
+use crate::limit_judge as judge;
 
 use proptest::{prelude::*, test_runner::RngSeed};
 use sinew::{

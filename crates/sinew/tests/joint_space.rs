@@ -1,6 +1,6 @@
 //! Judges the joint-space solver by textbook forward kinematics.
 
-mod arms;
+use crate::arms;
 
 use arms::{Arm, Random, apart};
 use sinew::{

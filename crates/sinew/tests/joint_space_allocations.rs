@@ -1,6 +1,6 @@
 //! Judges, by a counting allocator, that joint space allocates a workspace once and nothing else.
 
-mod arms;
+use crate::arms;
 
 use arms::{Arm, Random};
 use sinew::{

@@ -1,8 +1,8 @@
 //! Judges ball joints and free joints in joint space: compiled from skeletons with joints of every kind and solved within
 //! their limits, by independent code in f64.
 
-mod arms;
-mod limit_judge;
+use crate::arms;
+use crate::limit_judge;
 
 use std::{f64::consts::PI, sync::Arc};
 

@@ -1,7 +1,7 @@
 //! Judges joint space at edge cases: arms of any size, bones without length, very long chains, infinite or huge limits,
 //! values near the end of the number range.
 
-mod arms;
+use crate::arms;
 
 use arms::{Arm, Random, Step, apart};
 use sinew::{

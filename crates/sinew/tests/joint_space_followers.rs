@@ -1,6 +1,6 @@
 //! Judges path following in joint space: speeds, statuses, and postures along repeated paths.
 
-mod arms;
+use crate::arms;
 
 use arms::Arm;
 use sinew::{

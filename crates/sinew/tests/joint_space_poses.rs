@@ -1,7 +1,7 @@
 //! Judges mechanisms compiled from skeletons: the same positions as pose space, round trips of poses, and refusals.
 
-mod arms;
-mod limit_judge;
+use crate::arms;
+use crate::limit_judge;
 
 use std::{f64::consts::FRAC_PI_2, sync::Arc};
 

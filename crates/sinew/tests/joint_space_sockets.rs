@@ -1,6 +1,6 @@
 //! Judges one ball joint, and one free joint, in joint space, by trigonometry and search.
 
-mod arms;
+use crate::arms;
 
 use std::{f64::consts::PI, sync::Arc};
 

@@ -1,8 +1,8 @@
 //! Judges the bound on a joint's turn in one solve, by descent in f64 within the same bounds; and tips without a rotation
 //! goal.
 
-mod common;
-mod held;
+use crate::common;
+use crate::held;
 
 use common::column;
 use held::held;

@@ -1,7 +1,7 @@
 //! Feet that do not turn with the slope: planted soles are level, on the highest ground under them, in whole clips and frame by
 //! frame.
 
-mod figure;
+use crate::figure;
 
 use sinew::{
     Placement,

@@ -1,8 +1,7 @@
 //! Aims within limits, against searches of all that the joint's limits allow, which are written here, in f64.
 
-mod common;
-#[path = "limit_judge/mod.rs"]
-mod judge;
+use crate::common;
+use crate::limit_judge as judge;
 
 use std::{f64::consts::TAU, sync::Arc};
 

@@ -1,8 +1,7 @@
 //! Limbs with a hinge and a ball, against forward kinematics and searches that are written here, in f64.
 
-mod common;
-#[path = "limit_judge/mod.rs"]
-mod judge;
+use crate::common;
+use crate::limit_judge as judge;
 
 use std::sync::Arc;
 

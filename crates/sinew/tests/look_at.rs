@@ -1,6 +1,6 @@
 //! Judges look-ats of spine, neck, head and eyes by forward kinematics in f64 that is written here.
 
-mod common;
+use crate::common;
 
 use std::{f32::consts::PI, sync::Arc};
 

@@ -1,6 +1,6 @@
 //! Judges forward kinematics, Jacobians and errors of mechanisms by forward kinematics written here.
 
-mod arms;
+use crate::arms;
 
 use arms::Rigid;
 use proptest::prelude::*;

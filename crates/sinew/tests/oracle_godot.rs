@@ -1,9 +1,7 @@
 //! Judges swing limits by the numbers of Godot's tests of one cone: thirteen cases. Limits of several cones with paths
 //! between them do not exist here, so its other cases are left out.
 
-#[path = "promises/judge.rs"]
-#[allow(dead_code)]
-mod judge;
+use crate::promises::judge;
 
 use std::f64::consts::PI;
 

@@ -4,9 +4,7 @@
 //! Its corrections are rotations of joints in their own frames. Its middle axis opens the limb, so that a limb flexes to
 //! [`BendSide::Negative`] about it. Its `soften` is the start of the soft zone, and our `soft` the width.
 
-#[path = "promises/judge.rs"]
-#[allow(dead_code)]
-mod judge;
+use crate::promises::judge;
 
 use std::{
     f32::consts::{FRAC_1_SQRT_2, FRAC_PI_2, FRAC_PI_3, FRAC_PI_4, FRAC_PI_6, PI, SQRT_2, TAU},

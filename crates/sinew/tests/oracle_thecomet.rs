@@ -1,7 +1,7 @@
 //! Judges chains by the numbers of TheComet's tests of its FABRIK solver: fourteen cases. Its bones lie along their joint's
 //! Z. `Fabrik` solves the chains, and `FullBody`, by least squares instead of reaching, those with two effectors.
 
-mod held;
+use crate::held;
 
 use std::{f64::consts::FRAC_1_SQRT_2, sync::Arc};
 

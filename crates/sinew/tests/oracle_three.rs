@@ -1,7 +1,7 @@
 //! Judges CCD by the numbers of three.js's tests: nine cases of one link whose end is a metre from it. Its limits are Euler
 //! angles in some order; with one axis alone the order has no effect.
 
-mod held;
+use crate::held;
 
 use std::f64::consts::{PI, TAU};
 

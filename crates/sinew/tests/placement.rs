@@ -1,6 +1,6 @@
 //! Judges placements, which take goals to model space and answers to the world, by affine maths in f64.
 
-mod common;
+use crate::common;
 
 use std::sync::Arc;
 

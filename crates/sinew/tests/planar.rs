@@ -1,6 +1,6 @@
 //! Judges planar chains by closed forms and the promises of every solver, in f64.
 
-mod common;
+use crate::common;
 
 use std::f64::consts::PI;
 

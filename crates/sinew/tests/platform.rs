@@ -1,6 +1,6 @@
 //! Judges planting on moving platforms: it is the same as on the floor, and boarding and leaving move no foot that stands.
 
-mod figure;
+use crate::figure;
 
 use sinew::{
     Placement, Pose,

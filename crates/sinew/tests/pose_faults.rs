@@ -1,10 +1,8 @@
 //! Judges broken poses: every solver refuses joints without a rotation or with a scale of zero by name, and leaves the pose
 //! as it is. Rotations that have a direction but no unit length are normalised.
 
-mod held;
-#[path = "promises/judge.rs"]
-#[allow(dead_code)]
-mod judge;
+use crate::held;
+use crate::promises::judge;
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Ease, stiffness and preferred values on random arms of seven joints, by every solver that weighs them: what they change,
 //! and that they cost no goal.
 
-mod common;
+use crate::common;
 
 use std::sync::Arc;
 

@@ -11,8 +11,8 @@ use sinew::{
     solve::Auto,
 };
 
-mod common;
-mod held;
+use crate::common;
+use crate::held;
 use common::noise;
 
 #[derive(Clone, Copy, Debug, PartialEq)]

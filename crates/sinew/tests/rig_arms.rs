@@ -1,6 +1,6 @@
 //! Arms of people from preferred values: within their ranges wherever the hand is to go, and as free arms are where these are.
 
-mod rig_figure;
+use crate::rig_figure;
 
 use rig_figure::*;
 use sinew::{

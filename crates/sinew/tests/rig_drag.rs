@@ -1,8 +1,8 @@
 //! Judges dragging on rigs: what is grabbed follows, pins hold, limits hold, what the drag leaves to keep shows the dragged pose,
 //! and one undo takes it back. Positions and turns are measured in f64, apart from the engine.
 
-mod limit_judge;
-mod rig_figure;
+use crate::limit_judge;
+use crate::rig_figure;
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Humanoids: goals by name on any figure, feet that stay, values of goals, and the joint that is placed.
 
-mod rig_figure;
+use crate::rig_figure;
 
 use std::sync::Arc;
 

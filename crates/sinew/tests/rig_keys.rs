@@ -1,7 +1,7 @@
 //! Judges keys of rigs: curves, edits and their inverses, changes of space, recording, mirroring, and that bad input is refused
 //! by name.
 
-mod common;
+use crate::common;
 
 use std::{
     sync::Arc,

@@ -2,7 +2,7 @@
 //! cannot show fades without moving what they can, that limits hold, and that bad input changes nothing. Positions and turns are
 //! measured in f64, apart from the engine.
 
-mod rig_figure;
+use crate::rig_figure;
 
 use std::sync::Arc;
 

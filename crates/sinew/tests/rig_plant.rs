@@ -1,7 +1,7 @@
 //! Planting in a rig: the same bits as the foot planter alone, feet that stay while the body moves, and errors that change
 //! nothing.
 
-mod rig_figure;
+use crate::rig_figure;
 
 use std::{cell::RefCell, f32::consts::PI, sync::Arc};
 

@@ -1,7 +1,7 @@
 //! Judges spaces of goals: that a change of space moves nothing, that a role's frame is the same for figures of other sizes,
 //! fronts and axes, and that spaces which cannot be are refused by name. Frames are computed in f64, apart from the engine.
 
-mod rig_figure;
+use crate::rig_figure;
 
 use std::sync::Arc;
 

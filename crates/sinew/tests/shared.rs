@@ -1,6 +1,6 @@
 //! Judges chain solvers shared by threads, one workspace per thread for all of them, by the bits of solving alone.
 
-mod common;
+use crate::common;
 
 use std::sync::Arc;
 

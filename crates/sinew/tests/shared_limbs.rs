@@ -1,7 +1,7 @@
 //! Judges limb, aim and look-at solvers and foot planters shared by many characters on many threads, by the bits of solving
 //! alone.
 
-mod figure;
+use crate::figure;
 
 use std::{sync::Arc, thread};
 

@@ -1,10 +1,8 @@
 //! Judges limbs, chains and aims below parents with unequal scales, by forward kinematics in f64.
 
-mod common;
-mod held;
-#[path = "promises/judge.rs"]
-#[allow(dead_code)]
-mod judge;
+use crate::common;
+use crate::held;
+use crate::promises::judge;
 
 use std::sync::Arc;
 

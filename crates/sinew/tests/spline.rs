@@ -1,7 +1,7 @@
 //! Judges chains along curves by references in f64 that are written here.
 
-mod common;
-mod held;
+use crate::common;
+use crate::held;
 
 use std::{f64::consts::TAU, sync::Arc};
 

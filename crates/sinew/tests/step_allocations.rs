@@ -1,6 +1,6 @@
 //! Judges, by a counting allocator, that only the foot planter's construction allocates, not its steps.
 
-mod figure;
+use crate::figure;
 
 use sinew::{
     Placement, Pose,

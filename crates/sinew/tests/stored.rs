@@ -1,6 +1,6 @@
 //! Judges the feature `serde`: values survive a write and a read, and reading refuses what constructors refuse.
 
-mod common;
+use crate::common;
 
 use std::fmt::Debug;
 

@@ -1,9 +1,7 @@
 //! Judges limbs with a pole that are straight or folded in the input pose, by forward kinematics in f64.
 
-mod common;
-#[path = "promises/judge.rs"]
-#[allow(dead_code)]
-mod judge;
+use crate::common;
+use crate::promises::judge;
 
 use std::sync::Arc;
 

@@ -1,8 +1,6 @@
 //! Judges limbs in poses with a bone stretched along one axis, as in squash-and-stretch clips, in f64.
 
-#[path = "promises/judge.rs"]
-#[allow(dead_code)]
-mod judge;
+use crate::promises::judge;
 
 use std::sync::Arc;
 

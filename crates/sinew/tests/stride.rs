@@ -1,6 +1,6 @@
 //! Judges strides that are scaled to stairs: a tread a step, standing feet stay, and nothing changes elsewhere.
 
-mod figure;
+use crate::figure;
 
 use sinew::{
     Pose,

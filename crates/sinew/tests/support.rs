@@ -1,8 +1,8 @@
 //! Runs every solver with every attribute of joints that it claims, and sees it refuse every other. The table in the docs of
-//! `joint` is rendered from the same claims; `SINEW_WRITE_SUPPORT=1 cargo test -p sinew --test support` writes it anew.
+//! `joint` is rendered from the same claims; `SINEW_WRITE_SUPPORT=1 cargo test -p sinew --test suite support::` writes it anew.
 
-mod common;
-mod limit_judge;
+use crate::common;
+use crate::limit_judge;
 
 use std::{error::Error, fmt::Write, fs, path::Path, sync::Arc};
 

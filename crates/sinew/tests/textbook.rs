@@ -1,7 +1,7 @@
 //! Judges `Ccd` and `Fabrik` sweep by sweep by the methods as taught, written here in f64 on points.
 
-mod common;
-mod held;
+use crate::common;
+use crate::held;
 
 use std::{f64::consts::PI, ops::ControlFlow, sync::Arc};
 

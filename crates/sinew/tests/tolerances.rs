@@ -1,7 +1,7 @@
 //! Judges that every chain solver accepts one range of tolerances, whatever its joints.
 
-mod common;
-mod held;
+use crate::common;
+use crate::held;
 
 use held::held;
 use sinew::{

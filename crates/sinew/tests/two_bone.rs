@@ -1,9 +1,7 @@
 //! Judges limbs at known answers, edge cases and for accuracy, in f64.
 
-mod common;
-#[path = "promises/judge.rs"]
-#[allow(dead_code)]
-mod judge;
+use crate::common;
+use crate::promises::judge;
 
 use std::sync::Arc;
 

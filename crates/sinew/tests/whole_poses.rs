@@ -1,8 +1,8 @@
 //! Judges operations on whole poses (blending, setting from a list, lists of changes) and joint lookup by path, by
 //! definition in f64.
 
-mod common;
-mod limit_judge;
+use crate::common;
+use crate::limit_judge;
 
 use std::sync::Arc;
 

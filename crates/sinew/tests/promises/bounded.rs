@@ -13,7 +13,7 @@ use sinew::{
     },
 };
 
-use crate::{checks, config, judge, limited, rig};
+use crate::promises::{checks, config, judge, limited, rig};
 
 /// Solves for a goal with no joint turned further than a bound.
 type Solve = Box<dyn FnMut(&mut Pose, &Goal, f32) -> Report>;
@@ -119,7 +119,7 @@ proptest! {
     fn frames_with_a_bound_keep_their_promises(
         rig in limited::limited(true),
         d in rig::vector(),
-        f in crate::fraction(),
+        f in crate::promises::fraction(),
         turn in prop::option::weighted(0.25, rig::rotation()),
         decade in -3f32..0.4,
     ) {
@@ -134,7 +134,7 @@ proptest! {
     fn frames_of_free_chains_with_a_bound_keep_their_promises(
         rig in limited::free(),
         d in rig::vector(),
-        f in crate::fraction(),
+        f in crate::promises::fraction(),
         turn in prop::option::weighted(0.25, rig::rotation()),
         decade in -3f32..0.4,
     ) {

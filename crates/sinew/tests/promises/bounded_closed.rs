@@ -10,7 +10,7 @@ use sinew::{
     solve::{Aim, AimUp, BendSide, LimbOptions, LookAt, LookJoint, Options, TwoBone},
 };
 
-use crate::{bounded::turned, checks, common::noise, config, judge, rig};
+use crate::promises::{bounded::turned, checks, common::noise, config, judge, rig};
 
 /// A limb with what is asked of it.
 struct Asked {
@@ -45,7 +45,7 @@ proptest! {
     fn frames_of_limbs_with_a_bound_keep_their_promises(
         rig in prop_oneof![4 => rig::rig(), 1 => rig::squashed()],
         d in rig::vector(),
-        f in crate::fraction(),
+        f in crate::promises::fraction(),
         turn in prop::option::weighted(0.25, rig::rotation()),
         pole in prop::option::weighted(0.3, rig::vector()),
         offset in prop::option::weighted(0.2, rig::vector()),

@@ -17,7 +17,7 @@ use sinew::{
 
 use End::{Root, Tip};
 
-use crate::{config, held::held, judge, limited, rig};
+use crate::promises::{config, held::held, judge, limited, rig};
 
 /// A solver whose reports are held against what it did.
 pub trait Branches {

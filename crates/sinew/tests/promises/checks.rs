@@ -5,7 +5,7 @@ use sinew::{
     glam::{Quat, Vec3},
 };
 
-use crate::{judge, rig::Rig, subject::Subject};
+use crate::promises::{judge, rig::Rig, subject::Subject};
 
 fn bits(t: &JointTransform) -> [u32; 10] {
     let (p, q, s) = (t.translation, t.rotation, t.scale);

@@ -9,7 +9,7 @@ use sinew::{
     solve::{Auto, Ccd, DampedLeastSquares, Fabrik, FreeChain, IterativeOptions},
 };
 
-use crate::{checks, common, config, judge, limited, rig};
+use crate::promises::{checks, common, config, judge, limited, rig};
 
 /// Options of chains, and by what factor bones may become longer.
 #[derive(Clone, Copy, Debug)]
@@ -203,7 +203,7 @@ proptest! {
     fn a_pole_costs_neither_place_nor_rotation(
         rig in limited::limited(true),
         d in rig::vector(),
-        f in crate::fraction(),
+        f in crate::promises::fraction(),
         there in 0u32..4,
         turn in prop::option::weighted(0.7, rig::rotation()),
         pole in rig::vector(),

@@ -10,7 +10,7 @@ use sinew::{
     solve::{Drag, Effector, FullBodyOptions, Pin},
 };
 
-use crate::{
+use crate::promises::{
     checks, config,
     full_body::{Bush, bush},
     judge,

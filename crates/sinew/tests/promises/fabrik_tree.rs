@@ -10,7 +10,7 @@ use sinew::{
     solve::{FabrikTree, IterativeOptions},
 };
 
-use crate::{
+use crate::promises::{
     checks, config,
     full_body::{Bush, bush},
     judge,

@@ -6,7 +6,7 @@ use sinew::{
     solve::{FreeChain, Tolerance},
 };
 
-use crate::{
+use crate::promises::{
     held::{Held, held},
     judge,
     rig::Rig,

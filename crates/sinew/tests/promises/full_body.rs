@@ -11,7 +11,7 @@ use sinew::{
     solve::{Balance, Effector, FullBody, FullBodyOptions, RootMode},
 };
 
-use crate::{
+use crate::promises::{
     checks, config, judge,
     limited::{self, hold},
     rig,

@@ -13,7 +13,7 @@ use sinew::{
     solve::{Auto, Ccd, DampedLeastSquares, Fabrik, Follow, Lead, LimbOptions, TwoBone},
 };
 
-use crate::{
+use crate::promises::{
     checks, config,
     held::{Held, held},
     judge, limit_judge, rig,
@@ -586,7 +586,7 @@ macro_rules! suite {
 
                 #[test]
                 fn keeps_its_promises(
-                    r in $rigs, d in rig::vector(), f in crate::fraction(), k in 0u8..10, h in 0u32..20,
+                    r in $rigs, d in rig::vector(), f in crate::promises::fraction(), k in 0u8..10, h in 0u32..20,
                 ) {
                     one_solve::<S>(&r, goal(&r, d, f, k), if h > 10 { 0 } else { h });
                 }

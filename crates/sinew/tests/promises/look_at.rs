@@ -8,7 +8,7 @@ use sinew::{
     solve::{LookAt, LookJoint, LookReport, Options},
 };
 
-use crate::{
+use crate::promises::{
     checks, config, judge,
     limited::{Limited, limited},
     rig,
@@ -49,7 +49,7 @@ proptest! {
 
     #[test]
     fn keeps_its_promises(
-        r in limited(false), axis in rig::vector(), d in rig::vector(), f in crate::fraction(),
+        r in limited(false), axis in rig::vector(), d in rig::vector(), f in crate::promises::fraction(),
         cone in 0f32..3.0, dead_zone in prop_oneof![Just(0f32), 0f32..1.0],
     ) {
         let look = look(&r, axis, cone, dead_zone);

@@ -7,22 +7,18 @@ mod bounded;
 mod bounded_closed;
 mod branch;
 mod checks;
-#[path = "../common/mod.rs"]
-mod common;
+use crate::common;
 mod corners;
 mod drag;
 mod fabrik_tree;
 mod free_chain;
 mod full_body;
-#[path = "../held/mod.rs"]
-mod held;
-#[allow(dead_code)]
-mod judge;
-#[path = "../limit_judge/mod.rs"]
-mod limit_judge;
+use crate::held;
+pub mod judge;
+use crate::limit_judge;
 mod limited;
 mod look_at;
-mod rig;
+pub mod rig;
 mod spline;
 mod subject;
 mod table;

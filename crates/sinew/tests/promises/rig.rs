@@ -9,7 +9,7 @@ use sinew::{
     math,
 };
 
-use crate::judge;
+use crate::promises::judge;
 
 /// A skeleton in a pose with one limb picked out.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use sinew::{
     },
 };
 
-use crate::{
+use crate::promises::{
     checks, config,
     held::{Held, held},
     judge,

@@ -2,7 +2,7 @@
 
 use sinew::{JointId, Pose, Report, SolveError, glam::Vec3};
 
-use crate::rig;
+use crate::promises::rig;
 
 /// A solver under test: a chain in a rig, asked to bring something to a place in model space.
 pub trait Subject {

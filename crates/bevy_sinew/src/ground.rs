@@ -41,9 +41,10 @@ struct Body {
     placement: Placement,
     /// The character to which it belongs, and for which it is no ground.
     owner: Option<Entity>,
-    /// A sphere about it in the world.
-    centre: Vec3,
-    radius: f32,
+    /// A box about it in its own space, and one along the world's axes.
+    own: (Vec3, Vec3),
+    low: Vec3,
+    high: Vec3,
     /// The frame in which it was last there.
     frame: u64,
 }
@@ -117,8 +118,7 @@ impl Grounds {
         let same = |body: &&mut Body| body.mesh == id && alike(&body.baked, &baked);
         if let Some(body) = self.bodies.get_mut(&entity).filter(same) {
             if body.placement != placement {
-                let centre = body.placement.to_model(body.centre);
-                body.centre = placement.to_world(centre);
+                (body.low, body.high) = around(body.own, &placement);
                 self.moved = true;
             }
             (body.placement, body.frame) = (placement, frame);
@@ -129,17 +129,15 @@ impl Grounds {
             Ok(triangles) => triangles.transformed(&Affine3::from_mat3(baked)),
             Err(why) => return self.warn(entity, id, why),
         };
-        let Some((low, high)) = triangles.bounds() else { return self.warn(entity, id, "its mesh is empty") };
+        let Some(own) = triangles.bounds() else { return self.warn(entity, id, "its mesh is empty") };
         let ground = match MeshGround::new(triangles) {
             Ok(ground) => Arc::new(ground),
             Err(error) => return self.warn(entity, id, &error.to_string()),
         };
-        let centre = placement.to_world((low + high) * 0.5);
-        // Larger by what rounding may add.
-        let radius = (high - low).length() * 0.5 * 1.001;
+        let (low, high) = around(own, &placement);
         self.moved = true;
-        self.bodies
-            .insert(entity, Body { mesh: id, ground, baked, placement, owner: None, centre, radius, frame });
+        let body = Body { mesh: id, ground, baked, placement, owner: None, own, low, high, frame };
+        self.bodies.insert(entity, body);
     }
 
     /// Sorts the bodies into cells.
@@ -148,7 +146,7 @@ impl Grounds {
         self.cells.values_mut().for_each(Vec::clear);
         self.large.clear();
         for (&entity, body) in &self.bodies {
-            let (low, high) = (cell(body.centre - body.radius), cell(body.centre + body.radius));
+            let (low, high) = (cell(body.low), cell(body.high));
             let wide = (high.0 - low.0 + 1).saturating_mul(high.1 - low.1 + 1);
             if wide > CELLS {
                 self.large.push(entity);
@@ -178,6 +176,15 @@ pub(crate) fn split(world: &Affine3) -> (Affine3, Mat3) {
     };
     let turn = math::to_matrix(JointTransform::nearest(&wide).rotation);
     (Affine3 { matrix3: turn, translation: world.translation }, turn.transpose() * world.matrix3)
+}
+
+/// The box along the world's axes about one in a body's space, larger by what rounding may add.
+fn around((low, high): (Vec3, Vec3), placement: &Placement) -> (Vec3, Vec3) {
+    let (middle, half) = (placement.to_world((low + high) * 0.5), (high - low) * 0.5);
+    let turn = placement.world_from_model().matrix3;
+    let half = turn.x_axis.abs() * half.x + turn.y_axis.abs() * half.y + turn.z_axis.abs() * half.z;
+    let margin = Vec3::splat(1e-5 * (1.0 + half.max_element() + middle.abs().max_element()));
+    (middle - half - margin, middle + half + margin)
 }
 
 fn alike(a: &Mat3, b: &Mat3) -> bool {
@@ -248,14 +255,14 @@ impl Ground for Around<'_> {
     fn cast_ray(&self, origin: Vec3, direction: Vec3, reach: f32, filter: &Filter) -> Option<Hit> {
         let mut nearest: Option<Hit> = None;
         let Grounds { bodies, cells, large, .. } = self.grounds;
+        let end = origin + direction * reach;
         let mut look = |entity: &Entity| {
             let Some(body) = bodies.get(entity).filter(|body| body.owner != Some(self.character)) else {
                 return;
             };
-            // The nearest point of the ray to the middle of the sphere.
-            let to = body.centre - origin;
-            let along = to.dot(direction).clamp(0.0, reach);
-            if (to - direction * along).length_squared() > body.radius * body.radius {
+            // The box about the ray.
+            let beside = origin.min(end).cmpgt(body.high) | origin.max(end).cmplt(body.low);
+            if beside.any() {
                 return;
             }
             let Some(hit) = body.cast(origin, direction, reach, filter) else { return };
@@ -265,7 +272,7 @@ impl Ground for Around<'_> {
                 nearest = Some(hit.with_body(entity.to_bits()));
             }
         };
-        let (from, to) = (cell(origin), cell(origin + direction * reach));
+        let (from, to) = (cell(origin), cell(end));
         if from == to {
             cells.get(&from).into_iter().flatten().chain(large).for_each(&mut look);
         } else {

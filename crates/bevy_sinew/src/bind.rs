@@ -419,10 +419,10 @@ impl Marker<'_, '_> {
     }
 }
 
-/// What decides which entities are bones.
+/// Components by which an entity is a bone.
 type Bones = (ChildOf, SkinnedMesh, AnimationTargetId, Name, IkSkeleton);
 
-/// What goes elsewhere with an entity.
+/// Components that matter when an entity is moved or despawned.
 type Carried = Or<(With<IkJoint>, With<SkinnedMesh>, With<LimbIk>, With<LookAtIk>, With<FootPlanting>)>;
 
 pub(crate) fn bones_came(on: On<Insert<Bones>>, mut marker: Marker) {

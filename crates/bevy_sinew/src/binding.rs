@@ -1,4 +1,4 @@
-//! What the plugin knows of one character.
+//! State of one character.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
@@ -63,7 +63,7 @@ impl IkBinding {
     }
 }
 
-/// What characters with equal skeletons share.
+/// Data shared by characters with equal skeletons.
 #[derive(Debug)]
 pub(crate) struct Kit {
     pub skeleton: Arc<Skeleton>,

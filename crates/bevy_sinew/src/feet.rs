@@ -130,7 +130,7 @@ pub(crate) struct FeetSlot {
     /// The character and what carries it in this frame: places in the world.
     pub world: Affine3,
     pub carrier: Option<(Entity, Affine3)>,
-    /// What carried it in the frame before: its place then, and now if it is still there.
+    /// The platform of the frame before: its placement then, and its present one if it still exists.
     pub carried: Option<(Entity, Affine3)>,
     pub carried_now: Option<Affine3>,
     /// Feet start anew.

@@ -205,7 +205,7 @@ impl Bound {
                 (slot.active, slot.missing) = (true, None);
             }
             Err(missing) => {
-                slot.active = false;
+                slot.stop();
                 let (NoPlace::Gone(entity) | NoPlace::NoTransform(entity)) = missing;
                 // Told once, and then again if another one is missing.
                 if slot.missing.replace(entity) != Some(entity) || slot.report.status != IkStatus::TargetLost

@@ -63,9 +63,9 @@ pub(crate) struct Grounds {
     cells: HashMap<(i64, i64), Vec<Entity>>,
     /// Bodies that are in too many cells.
     large: Vec<Entity>,
-    /// The bodies are not those of the cells.
+    /// Whether the cells are out of date.
     moved: bool,
-    /// Meshes that are no ground, which were warned of.
+    /// Meshes that cannot be ground, of which a warning has been logged.
     unfit: EntityHashMap<AssetId<Mesh>>,
     frame: u64,
 }
@@ -100,6 +100,7 @@ pub(crate) fn gather(
     }
     let (now, before) = (grounds.frame, grounds.bodies.len());
     grounds.bodies.retain(|_, body| body.frame == now);
+    grounds.unfit.retain(|entity, _| entities.contains(*entity));
     grounds.moved |= grounds.bodies.len() != before;
     if std::mem::take(&mut grounds.moved) {
         grounds.sort();
@@ -157,6 +158,11 @@ impl Grounds {
                     self.cells.entry((x, z)).or_default().push(entity);
                 }
             }
+        }
+        // A body that travels leaves empty cells behind.
+        let used = self.cells.values().filter(|bodies| !bodies.is_empty()).count();
+        if self.cells.len() > 2 * used + 64 {
+            self.cells.retain(|_, bodies| !bodies.is_empty());
         }
     }
 

@@ -190,6 +190,10 @@ impl LimbSlot {
         if self.goal.rotation_influence > 0.0 {
             goal = goal.with_rotation(math::rotation_of(&place.matrix3));
         }
+        if self.pole.is_some() && !(0.0..=1.0).contains(&self.pole_influence) {
+            let (what, range, value) = ("the pole's influence", "0 to 1", self.pole_influence);
+            return Some(Err(SolveError::OutOfRange { what, range, value }));
+        }
         let Some(pole) =
             self.pole.filter(|_| self.pole_influence > 0.0).map(|pole| pole.position(part, pose))
         else {

@@ -100,7 +100,7 @@ pub(crate) struct Slot {
     pub wrong: String,
     /// Whether it applies in this frame.
     pub active: bool,
-    /// What the component's entity is told.
+    /// Report to the component's entity.
     pub report: IkReport,
     /// The report has changed since it was told.
     pub news: bool,
@@ -212,7 +212,7 @@ impl Slot {
         }
     }
 
-    /// What it remembers of the frames before is no use after a pause.
+    /// Stops applying. State of earlier frames is dropped, as it is out of date after a pause.
     pub fn stop(&mut self) {
         if let (Kind::Feet(feet), true) = (&mut self.kind, self.active) {
             feet.rest();

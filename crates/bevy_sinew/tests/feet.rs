@@ -338,6 +338,8 @@ fn figures_without_legs_and_ground_without_triangles_are_told() {
         app.world_mut().spawn((Mesh3d(mesh), IkGround));
     }
     let none = ground(&mut app, Vec3::ZERO, Vec3::ZERO);
+    // Far larger than f32 can square, and as far away.
+    ground(&mut app, Vec3::new(0.0, -1e30, 0.0), Vec3::splat(1e25));
     let mut nowhere = Transform::from_xyz(f32::NAN, 0.0, 0.0);
     nowhere.scale = Vec3::splat(3.0);
     let lost = ground(&mut app, Vec3::ZERO, Vec3::ONE);

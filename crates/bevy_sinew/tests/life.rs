@@ -135,6 +135,14 @@ fn numbers_that_are_none_leave_the_animation() {
         app.world_mut().get_mut::<LimbIk>(handle).unwrap().soft = 0.0;
         works(&mut app);
     }
+    let pole = app.world_mut().spawn(Transform::from_xyz(0.3, 3.0, 0.0)).id();
+    app.world_mut().get_mut::<LimbIk>(handle).unwrap().pole = Some(pole);
+    for value in [f32::NAN, -1.0, 2.0] {
+        app.world_mut().get_mut::<LimbIk>(handle).unwrap().pole_influence = value;
+        failed(&mut app, "a pole's influence");
+        app.world_mut().get_mut::<LimbIk>(handle).unwrap().pole_influence = 1.0;
+        works(&mut app);
+    }
     // A character whose place is no number has a pose all the same.
     app.world_mut().get_mut::<Transform>(character).unwrap().translation.x = f32::INFINITY;
     failed(&mut app, "a character");

@@ -1,5 +1,5 @@
 //! Times bevy_sinew, one thread, on figures of 57 joints that an animation writes in each frame: `cargo run --release`, in this
-//! folder. `--peer FILE` takes the peer's line from its own program, as it needs another Bevy (see the lab's README).
+//! folder.
 
 use std::{
     process::ExitCode,

@@ -15,7 +15,7 @@ use bevy_ecs::{
     message::MessageReader,
     name::Name,
     observer::On,
-    query::{Has, Or, With},
+    query::{Or, With},
     resource::Resource,
     system::{Commands, Query, Res, ResMut, SystemParam},
 };
@@ -34,9 +34,9 @@ use sinew::{
 use tracing::warn;
 
 use crate::{
-    FootPlanting, IkJoint, IkLayer, IkSkeleton, LimbIk, LookAtIk,
+    IkJoint, IkLayer, IkLimits, IkSkeleton,
     binding::{Bound, IkBinding, Kept, Kit},
-    slot,
+    slot::{self, HasSlots, Kind, Slots, WithSlots},
     transform::{from_bevy, to_bevy},
 };
 
@@ -88,15 +88,13 @@ fn alike(a: &Skeleton, b: &Skeleton) -> bool {
         && a.joints().all(|joint| {
             let (x, y) = (a.rest(joint), b.rest(joint));
             a.name(joint) == b.name(joint)
+                && a.joint(joint) == b.joint(joint)
                 && a.parent(joint) == b.parent(joint)
                 && near(x.translation, y.translation)
                 && near(x.scale, y.scale)
                 && math::angle_between(x.rotation, y.rotation) <= 100.0 * ROUNDING
         })
 }
-
-/// The components of inverse kinematics on an entity.
-type Handle = (Option<&'static IkLayer>, Has<LimbIk>, Has<LookAtIk>, Has<FootPlanting>);
 
 /// The entities below a character.
 #[derive(SystemParam)]
@@ -108,8 +106,9 @@ pub(crate) struct Below<'w, 's> {
     names: Query<'w, 's, &'static Name>,
     skins: Query<'w, 's, &'static SkinnedMesh>,
     targets: Query<'w, 's, (), With<AnimationTargetId>>,
-    handles: Query<'w, 's, Handle>,
+    handles: Query<'w, 's, (Option<&'static IkLayer>, HasSlots), WithSlots>,
     meshes: Query<'w, 's, (&'static SkinnedMesh, &'static Mesh3d)>,
+    limits: Query<'w, 's, &'static IkLimits>,
 }
 
 impl Below<'_, '_> {
@@ -167,17 +166,14 @@ impl Below<'_, '_> {
         bones
     }
 
-    /// Entities with components of inverse kinematics, the character's own too, in their order.
-    fn slots(&self, character: Entity, below: &[Entity]) -> Vec<(IkLayer, Entity, slot::Has)> {
-        let entities = std::iter::once(character).chain(below.iter().copied());
-        let mut found: Vec<_> = entities
-            .filter_map(|entity| match self.handles.get(entity) {
-                Ok((layer, limb, look, feet)) if limb || look || feet => {
-                    Some((layer.copied().unwrap_or_default(), entity, slot::Has { limb, look, feet }))
-                }
-                _ => None,
-            })
-            .collect();
+    /// The components of inverse kinematics, the character's own too, in their order.
+    fn slots(&self, character: Entity, below: &[Entity]) -> Vec<(IkLayer, Entity, Kind)> {
+        let mut found = Vec::new();
+        for entity in std::iter::once(character).chain(below.iter().copied()) {
+            let Ok((layer, has)) = self.handles.get(entity) else { continue };
+            let layer = layer.copied().unwrap_or_default();
+            found.extend(slot::kinds_of(has).map(|kind| (layer, entity, kind)));
+        }
         // Stable: those of one layer in the order of the tree.
         found.sort_by_key(|(layer, ..)| *layer);
         found
@@ -223,7 +219,7 @@ pub(crate) fn bind(
             && let Some(bound) = binding.bound.as_deref_mut()
         {
             let slots = below.slots(character, &entities);
-            if slots.iter().any(|(.., has)| has.feet) {
+            if slots.iter().any(|(.., kind)| *kind == Kind::Feet) {
                 let measure =
                     || below.figure(character, &entities, bound, inverse.as_deref(), meshes.as_deref());
                 bound.kit.figure.get_or_init(measure);
@@ -312,7 +308,15 @@ fn fresh(
     for joint in skeleton.joints() {
         shared.add(skeleton.name(joint), skeleton.parent(joint).map(JointId::index), locals[joint.index()]);
     }
-    let skeleton = shared.build().map_or(skeleton, |(shared, _)| shared);
+    let mut skeleton = shared.build().map_or(skeleton, |(shared, _)| shared);
+    for (bone, index) in joints.iter().zip(0..) {
+        let Some((limits, joint)) = below.limits.get(*bone).ok().zip(skeleton.joint_at(index)) else {
+            continue;
+        };
+        if let Err(error) = skeleton.set_joint(joint, limits.joint()) {
+            warn!("the IkLimits of the bone {bone} of the character {character} do not count: {error}");
+        }
+    }
     let skinned = entities.iter().filter_map(|&entity| below.meshes.get(entity).ok());
     let mut meshes: Vec<AssetId<Mesh>> = skinned.map(|(_, mesh)| mesh.id()).collect();
     meshes.sort_unstable();
@@ -420,17 +424,20 @@ impl Marker<'_, '_> {
 }
 
 /// Components by which an entity is a bone.
-type Bones = (ChildOf, SkinnedMesh, AnimationTargetId, Name, IkSkeleton);
+type Bones = (ChildOf, SkinnedMesh, AnimationTargetId, Name, IkLimits, IkSkeleton);
 
 /// Components that matter when an entity is moved or despawned.
-type Carried = Or<(With<IkJoint>, With<SkinnedMesh>, With<LimbIk>, With<LookAtIk>, With<FootPlanting>)>;
+type Carried = Or<(With<IkJoint>, With<SkinnedMesh>, WithSlots)>;
 
 pub(crate) fn bones_came(on: On<Insert<Bones>>, mut marker: Marker) {
     marker.mark(on.event().entity, |binding| (binding.stale, binding.stale_slots) = (true, true));
 }
 
 /// Also when entities are despawned.
-pub(crate) fn bones_went(on: On<Remove<(SkinnedMesh, AnimationTargetId, IkJoint)>>, mut marker: Marker) {
+pub(crate) fn bones_went(
+    on: On<Remove<(SkinnedMesh, AnimationTargetId, IkLimits, IkJoint)>>,
+    mut marker: Marker,
+) {
     marker.mark(on.event().entity, |binding| binding.stale = true);
 }
 
@@ -441,11 +448,11 @@ pub(crate) fn moved_away(on: On<Discard<ChildOf>>, relevant: Query<(), Carried>,
     }
 }
 
-pub(crate) fn slots_came(on: On<Insert<(LimbIk, LookAtIk, FootPlanting, IkLayer)>>, mut marker: Marker) {
+pub(crate) fn slots_came(on: On<Insert<(Slots, IkLayer)>>, mut marker: Marker) {
     marker.mark(on.event().entity, |binding| binding.stale_slots = true);
 }
 
-pub(crate) fn slots_went(on: On<Remove<(LimbIk, LookAtIk, FootPlanting, IkLayer)>>, mut marker: Marker) {
+pub(crate) fn slots_went(on: On<Remove<(Slots, IkLayer)>>, mut marker: Marker) {
     marker.mark(on.event().entity, |binding| binding.stale_slots = true);
 }
 

@@ -12,7 +12,11 @@ use sinew::{
     ground::plant::Figure,
 };
 
-use crate::slot::Slot;
+use crate::{
+    lod::{Difference, Waiting},
+    person::Person,
+    slot::Slot,
+};
 
 /// A character's skeleton, pose and bones: inserted with [`IkSkeleton`](crate::IkSkeleton), and filled when its bones are there.
 #[derive(Component, Debug)]
@@ -75,6 +79,8 @@ pub(crate) struct Kit {
     pub meshes: Vec<AssetId<Mesh>>,
     /// Pelvis, legs and soles, once they have been measured.
     pub figure: OnceLock<Result<Figure, String>>,
+    /// The body with human limits, once it has been asked for.
+    person: OnceLock<Option<Person>>,
     /// Parts of the skeleton that are in use.
     parts: Mutex<Vec<Weak<Part>>>,
 }
@@ -102,7 +108,22 @@ impl Kit {
         let skeleton = Arc::new(skeleton);
         let bind = Pose::rest(&skeleton);
         let body = BodyRoles::find_with(&bind, &RoleHints::new().with_declared(&declared));
-        Self { skeleton, bind, body, declared, meshes, figure: OnceLock::new(), parts: Mutex::default() }
+        Self {
+            skeleton,
+            bind,
+            body,
+            declared,
+            meshes,
+            figure: OnceLock::new(),
+            person: OnceLock::new(),
+            parts: Mutex::default(),
+        }
+    }
+
+    /// The body with human limits; `None` for one that has not two legs.
+    pub fn person(&self) -> Option<Person> {
+        let made = || Some(Person::new(&self.bind, self.body.as_ref().ok()?));
+        self.person.get_or_init(made).clone()
     }
 
     /// The part with the marked joints, those above which are marked too. A character without any has the first joint.
@@ -125,8 +146,16 @@ impl Kit {
             whole.push(joint);
         }
         // Joints in the order of a skeleton keep it.
-        let skeleton =
-            builder.build().map_or_else(|_| self.skeleton.clone(), |(skeleton, _)| Arc::new(skeleton));
+        let skeleton = match builder.build() {
+            Ok((mut skeleton, joints)) => {
+                for (joint, &of) in joints.into_iter().zip(&whole) {
+                    // They were accepted once.
+                    let _ = skeleton.set_joint(joint, *self.skeleton.joint(of));
+                }
+                Arc::new(skeleton)
+            }
+            Err(_) => self.skeleton.clone(),
+        };
         let of_whole = of_whole.into_iter().map(|at: Option<usize>| skeleton.joint_at(at?)).collect();
         let part = Arc::new(Part { skeleton, whole, of_whole });
         parts.push(Arc::downgrade(&part));
@@ -149,6 +178,14 @@ impl Kept {
     pub fn new(base: JointTransform) -> Self {
         Self { base, now: base, written: None }
     }
+}
+
+/// Where a character is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// From model space to the world.
+    pub world: Affine3,
+    pub model_from_world: Affine3,
 }
 
 #[derive(Debug)]
@@ -174,12 +211,18 @@ pub(crate) struct Bound {
     pub held: bool,
     /// Components of inverse kinematics, in the order in which they apply.
     pub slots: Vec<Slot>,
-    /// From world to model space in this frame; `None` if the character cannot be placed.
-    pub model_from_world: Option<Affine3>,
+    /// Where the character is in this frame; `None` if that is not known.
+    pub place: Option<Place>,
     /// Metres in the world per metre in model space.
     pub scale: f32,
     /// Whether anything applies in this frame.
     pub awake: bool,
+    /// Seconds that a solve of this frame stands for.
+    pub dt: f32,
+    pub waiting: Waiting,
+    /// Whether bones keep what the last solve did, and what that was, in the order of `turned`.
+    pub holds: bool,
+    pub differences: Vec<Difference>,
 }
 
 impl Bound {
@@ -200,9 +243,13 @@ impl Bound {
             unplanned: true,
             held: kept.iter().any(|kept| kept.written.is_some()),
             slots: Vec::new(),
-            model_from_world: None,
+            place: None,
             scale: 1.0,
             awake: false,
+            dt: 0.0,
+            waiting: Waiting::default(),
+            holds: false,
+            differences: Vec::new(),
         }
     }
 
@@ -219,6 +266,9 @@ impl Bound {
             for joint in slot.needs() {
                 marks[joint.index()] = true;
             }
+            if slot.handle.needs_all() {
+                marks.fill(true);
+            }
         }
         self.marks = above(&self.kit.skeleton, marks);
         let part = self.kit.part(&self.marks);
@@ -230,15 +280,15 @@ impl Bound {
             self.joints = part.whole.iter().map(|&joint| (self.bones[joint.index()], kept(joint))).collect();
             self.pose = Pose::rest(&part.skeleton);
             self.part = part;
-            self.slots.iter_mut().for_each(Slot::forget);
+            self.slots.iter_mut().for_each(|slot| slot.handle.forget());
         }
         for slot in &mut self.slots {
-            slot.build(&self.part);
+            slot.build(&self.part, &self.kit);
         }
         self.solved.clear();
         self.solved.resize(self.joints.len(), false);
-        for joint in self.slots.iter().filter(|slot| slot.active).flat_map(Slot::turns) {
-            self.solved[joint.index()] = true;
+        for slot in self.slots.iter().filter(|slot| slot.active) {
+            slot.handle.turns(&mut |joint| self.solved[joint.index()] = true);
         }
         let (solved, joints) = (&self.solved, &self.joints);
         let turned = |joint: &JointId| solved[joint.index()] || joints[joint.index()].1.written.is_some();
@@ -250,17 +300,24 @@ impl Bound {
         }
     }
 
-    /// The first bone of a slot that another one of its kind and layer turns before it, in words.
+    /// The first bone of a slot that another one of its layer turns before it in the same set, in words.
     fn shares(&self, at: usize) -> String {
         let (before, slot) = (&self.slots[..at], &self.slots[at]);
+        if !slot.active {
+            return String::new();
+        }
         let same = |other: &&Slot| {
-            other.active
-                && other.layer == slot.layer
-                && std::mem::discriminant(&other.kind) == std::mem::discriminant(&slot.kind)
+            other.active && other.layer == slot.layer && other.kind.stage() == slot.kind.stage()
         };
-        let shared = before.iter().filter(same).filter(|_| slot.active).find_map(|other| {
-            let joint = slot.turns().find(|joint| other.turns().any(|turned| turned == *joint))?;
-            Some((joint, other.entity))
+        let shared = before.iter().filter(same).find_map(|other| {
+            let (mut mine, mut shared) = (vec![false; self.joints.len()], None);
+            slot.handle.turns(&mut |joint| mine[joint.index()] = true);
+            other.handle.turns(&mut |joint| {
+                if mine[joint.index()] {
+                    shared.get_or_insert(joint);
+                }
+            });
+            Some((shared?, other.entity))
         });
         shared.map_or_else(String::new, |(joint, other)| {
             let name = self.part.skeleton.name(joint);

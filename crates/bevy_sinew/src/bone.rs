@@ -60,6 +60,17 @@ impl MapEntities for IkBone {
     }
 }
 
+/// Bones of a character, from the root downwards.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Reflect)]
+#[reflect(Default, Clone, Debug, PartialEq)]
+pub struct IkBones(pub Vec<IkBone>);
+
+impl MapEntities for IkBones {
+    fn map_entities<M: EntityMapper>(&mut self, mapper: &mut M) {
+        self.0.iter_mut().for_each(|bone| bone.map_entities(mapper));
+    }
+}
+
 impl core::fmt::Display for IkBone {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
@@ -95,6 +106,11 @@ fn nearest<'a>(given: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str
 }
 
 impl Bound {
+    /// The joints of bones.
+    pub fn find_all(&self, bones: &IkBones) -> Result<Vec<JointId>, String> {
+        bones.0.iter().map(|bone| self.find(bone).map_err(|error| error.to_string())).collect()
+    }
+
     /// The joint of a bone.
     pub fn find(&self, bone: &IkBone) -> Result<JointId, BoneError> {
         let skeleton = &self.kit.skeleton;

@@ -16,10 +16,11 @@ use sinew::{
 };
 
 use crate::{
-    IkLayer, IkReport, IkStatus,
-    binding::{Bound, Part},
+    IkLayer, IkReport,
+    binding::{Bound, Kit, Part},
+    gather::{NoPlace, Places},
     ground::split,
-    slot::{Kind, Slot},
+    slot::{Components, Frame, Handle, Wish},
     template::template,
 };
 
@@ -120,58 +121,81 @@ struct Foot {
 #[derive(Debug, Default)]
 pub(crate) struct FeetSlot {
     /// Pelvis and legs, of the whole skeleton.
-    pub joints: Vec<JointId>,
+    joints: Vec<JointId>,
     figure: Option<Figure>,
     /// On the part.
-    pub solver: Option<(FootPlanter, FootPlanterState)>,
-    pub influence: f32,
-    pub grounded: bool,
-    pub jump: f32,
+    solver: Option<(FootPlanter, FootPlanterState)>,
+    influence: f32,
+    grounded: bool,
+    jump: f32,
+    platform: Option<Entity>,
     /// The character and what carries it in this frame: places in the world.
-    pub world: Affine3,
-    pub carrier: Option<(Entity, Affine3)>,
+    world: Affine3,
+    carrier: Option<(Entity, Affine3)>,
     /// The platform of the frame before: its placement then, and its present one if it still exists.
-    pub carried: Option<(Entity, Affine3)>,
-    pub carried_now: Option<Affine3>,
+    carried: Option<(Entity, Affine3)>,
+    carried_now: Option<Affine3>,
     /// Feet start anew.
-    pub reset: bool,
+    reset: bool,
     last: Option<Vec3>,
     feet: Vec<Foot>,
     /// Feet that landed (true) or lifted in this frame.
-    pub contacts: Vec<(bool, FootContact)>,
+    contacts: Vec<(bool, FootContact)>,
 }
 
-impl FeetSlot {
-    pub fn turns(&self) -> impl Iterator<Item = JointId> + '_ {
-        let figure = self.solver.iter().map(|(planter, _)| planter.figure());
-        figure.flat_map(|figure| {
-            let legs = figure.legs().iter();
-            let joints = legs.flat_map(|leg| [Some(leg.thigh), Some(leg.shin), Some(leg.foot), leg.toes]);
-            joints.flatten().chain([figure.pelvis()])
-        })
-    }
-
-    /// Looks the figure up, where that has not been done. Returns whether it has other joints than before.
-    pub fn find<'a>(&mut self, bound: &'a Bound) -> Result<bool, &'a str> {
-        if self.figure.is_some() {
-            return Ok(false);
-        }
-        let figure = match bound.kit.figure.get() {
-            Some(Ok(figure)) => figure,
-            Some(Err(problem)) => return Err(problem),
-            None => return Err("its feet have not been measured"),
+impl Handle for FeetSlot {
+    fn read(
+        &mut self,
+        (components, entity): (&Components, Entity),
+        influence: f32,
+        bound: &Bound,
+        _: &mut Vec<Entity>,
+    ) -> Result<Wish, String> {
+        let Some(given) = components.feet.get(entity).ok().filter(|given| given.influence != 0.0) else {
+            return Ok(Wish::Nothing);
         };
+        (self.influence, self.grounded, self.jump, self.platform) =
+            (influence * given.influence, given.grounded, given.jump, given.platform);
+        if self.figure.is_some() {
+            return Ok(Wish::Solve { fresh: false });
+        }
+        let figure = bound.kit.figure.get().ok_or("its feet have not been measured")?.clone()?;
         self.joints.clear();
         for leg in figure.legs() {
             self.joints
                 .extend([Some(leg.thigh), Some(leg.shin), Some(leg.foot), leg.toes].into_iter().flatten());
         }
         self.joints.push(figure.pelvis());
-        self.figure = Some(figure.clone());
-        Ok(true)
+        self.figure = Some(figure);
+        Ok(Wish::Solve { fresh: true })
     }
 
-    pub fn build(&mut self, part: &Part) -> Result<(), String> {
+    fn place(&mut self, world: &Affine3, places: &Places) -> Result<(), NoPlace> {
+        let carried = |entity: Entity| places.world(entity).map(|place| (entity, place));
+        self.carrier = self.platform.map(carried).transpose()?;
+        self.carried_now = self.carried.and_then(|(entity, _)| places.world(entity).ok());
+        self.world = *world;
+        Ok(())
+    }
+
+    fn joints(&self) -> &[JointId] {
+        &self.joints
+    }
+
+    fn turns(&self, visit: &mut dyn FnMut(JointId)) {
+        if let Some((planter, _)) = &self.solver {
+            let figure = planter.figure();
+            let legs = figure.legs().iter();
+            let joints = legs.flat_map(|leg| [Some(leg.thigh), Some(leg.shin), Some(leg.foot), leg.toes]);
+            joints.flatten().chain([figure.pelvis()]).for_each(&mut *visit);
+        }
+    }
+
+    fn forget(&mut self) {
+        self.solver = None;
+    }
+
+    fn build(&mut self, part: &Part, _: &Kit) -> Result<(), String> {
         let (None, Some(figure)) = (&self.solver, &self.figure) else { return Ok(()) };
         let joint = |whole| part.joint(whole).ok_or("a leg is not there");
         let mut legs = Vec::new();
@@ -199,20 +223,30 @@ impl FeetSlot {
     }
 
     /// Forgets where the feet were.
-    pub fn rest(&mut self) {
+    fn rest(&mut self) {
         self.reset = true;
         self.last = None;
         self.carried = None;
         self.feet.iter_mut().for_each(|foot| *foot = Foot::default());
     }
 
-    fn plant(
-        &mut self,
-        pose: &mut Pose,
-        joints: &[(Entity, crate::binding::Kept)],
-        world: &dyn Ground,
-        dt: f32,
-    ) -> Result<Report, Problem> {
+    fn solve(&mut self, pose: &mut Pose, frame: &Frame) -> Option<Result<Report, String>> {
+        match self.plant(pose, frame) {
+            Ok(report) => Some(Ok(report)),
+            Err(Problem::Unmade) => None,
+            Err(Problem::Place(error)) => Some(Err(error.to_string())),
+            Err(Problem::Planter(error)) => Some(Err(error.to_string())),
+        }
+    }
+
+    fn contacts(&mut self) -> Option<&mut Vec<(bool, FootContact)>> {
+        Some(&mut self.contacts)
+    }
+}
+
+impl FeetSlot {
+    fn plant(&mut self, pose: &mut Pose, frame: &Frame) -> Result<Report, Problem> {
+        let &Frame { joints, ground: world, dt, .. } = frame;
         let metre = math::uniform_scale(&self.world.matrix3).abs();
         let Some((planter, feet)) = &mut self.solver else { return Err(Problem::Unmade) };
         let placement = Placement::new(self.world).map_err(Problem::Place)?;
@@ -323,26 +357,5 @@ enum Problem {
 impl From<FootPlanterError> for Problem {
     fn from(error: FootPlanterError) -> Self {
         Self::Planter(error)
-    }
-}
-
-/// Plants the feet of one slot, if it has any.
-pub(crate) fn apply(
-    slot: &mut Slot,
-    joints: &[(Entity, crate::binding::Kept)],
-    pose: &mut Pose,
-    scale: f32,
-    ground: &dyn Ground,
-    dt: f32,
-) {
-    let Kind::Feet(feet) = &mut slot.kind else { return };
-    if !slot.active {
-        return;
-    }
-    match feet.plant(pose, joints, ground, dt) {
-        Ok(report) => slot.solved(&report, scale),
-        Err(Problem::Unmade) => {}
-        Err(Problem::Place(error)) => slot.fail(IkStatus::Failed, || error.to_string()),
-        Err(Problem::Planter(error)) => slot.fail(IkStatus::Failed, || error.to_string()),
     }
 }

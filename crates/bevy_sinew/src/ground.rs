@@ -91,7 +91,7 @@ pub(crate) fn gather(
     }
     grounds.frame += 1;
     for (entity, mesh) in &entities {
-        let Some(world) = places.world_of(entity) else { continue };
+        let Ok(world) = places.world(entity) else { continue };
         grounds.place(entity, mesh.id(), &meshes, &world);
         if let Some(body) = grounds.bodies.get_mut(&entity) {
             let above = std::iter::once(entity).chain(parents.iter_ancestors(entity));

@@ -1,13 +1,21 @@
 #![doc = include_str!("../README.md")]
 
+mod aim;
 mod bind;
 mod binding;
+mod body;
 mod bone;
+mod chain;
+mod drag;
 mod feet;
 mod gather;
 mod ground;
 mod limb;
+mod limits;
+mod lod;
 mod look;
+mod mechanism;
+mod person;
 mod skeleton;
 mod slot;
 mod template;
@@ -25,15 +33,22 @@ use bevy_ecs::{
     system::{Query, Res},
 };
 use bevy_reflect::{Reflect, std_traits::ReflectDefault};
-use bevy_time::Time;
 use bevy_transform::TransformSystems;
 
+use slot::Stage;
+
 pub use binding::IkBinding;
-pub use bone::IkBone;
+pub use body::{FullBodyIk, IkGoal, IkGoals, IkRoot};
+pub use bone::{IkBone, IkBones};
+pub use chain::{ChainIk, ChainIkTemplate, IkSolver};
+pub use drag::{DragIk, DragIkTemplate};
 pub use feet::{FootContact, FootLanded, FootLifted, FootPlanting, FootPlantingTemplate, IkTeleport};
 pub use ground::IkGround;
 pub use limb::{LimbIk, LimbIkTemplate};
-pub use look::{IkBones, LookAtIk, LookAtIkTemplate};
+pub use limits::{IkFreedom, IkLimits};
+pub use lod::{IkLod, IkViewer};
+pub use look::{LookAtIk, LookAtIkTemplate};
+pub use mechanism::{IkValues, MechanismIk, MechanismIkTemplate};
 pub use skeleton::{IkJoint, IkRole, IkSkeleton};
 pub use slot::{IkReport, IkStatus};
 pub use write::TargetLost;
@@ -61,9 +76,9 @@ pub enum IkSystems {
     Feet,
     /// Turns spines, heads and eyes: [`LookAtIk`].
     Look,
-    /// Moves arms and legs: [`LimbIk`].
+    /// Moves limbs and other chains: [`LimbIk`], [`ChainIk`].
     Limbs,
-    /// Moves whole bodies.
+    /// Moves whole bodies and machines: [`FullBodyIk`], [`DragIk`], [`MechanismIk`].
     Body,
     /// Writes bones and reports.
     Write,
@@ -87,6 +102,14 @@ impl Plugin for SinewPlugin {
             .register_type::<LimbIk>()
             .register_type::<LookAtIk>()
             .register_type::<FootPlanting>()
+            .register_type::<ChainIk>()
+            .register_type::<FullBodyIk>()
+            .register_type::<DragIk>()
+            .register_type::<MechanismIk>()
+            .register_type::<IkValues>()
+            .register_type::<IkLimits>()
+            .register_type::<IkLod>()
+            .register_type::<IkViewer>()
             .register_type::<IkGround>()
             .init_resource::<bind::Kits>()
             .init_resource::<ground::Grounds>()
@@ -115,9 +138,10 @@ impl Plugin for SinewPlugin {
                 (
                     (bind::skins_changed, bind::bind).chain().in_set(Bind),
                     (teleport, ground::gather, gather::gather).chain().in_set(Gather),
-                    apply_feet.in_set(Feet),
-                    apply_looks.in_set(Look),
-                    apply_limbs.in_set(Limbs),
+                    apply::<{ Stage::Feet as u8 }>.in_set(Feet),
+                    apply::<{ Stage::Look as u8 }>.in_set(Look),
+                    apply::<{ Stage::Limbs as u8 }>.in_set(Limbs),
+                    apply::<{ Stage::Body as u8 }>.in_set(Body),
                     write::write.in_set(Write),
                 ),
             );
@@ -128,44 +152,20 @@ fn teleport(mut messages: MessageReader<IkTeleport>, mut characters: Query<&mut 
     for IkTeleport(character) in messages.read() {
         let Ok(mut binding) = characters.get_mut(*character) else { continue };
         let slots = binding.bypass_change_detection().bound.as_deref_mut().map(|bound| &mut bound.slots);
-        slots.into_iter().flatten().for_each(slot::Slot::teleport);
+        slots.into_iter().flatten().for_each(|slot| slot.handle.teleport());
     }
 }
 
-fn apply_feet(
-    mut characters: Query<(Entity, &mut IkBinding)>,
-    grounds: Res<ground::Grounds>,
-    time: Option<Res<Time>>,
-) {
-    let dt = time.map_or(0.0, |time| time.delta_secs());
+/// Applies the components of one set on all characters, in parallel.
+fn apply<const STAGE: u8>(mut characters: Query<(Entity, &mut IkBinding)>, grounds: Res<ground::Grounds>) {
     characters.par_iter_mut().for_each(|(character, mut binding)| {
         let Some(bound) = binding.bypass_change_detection().bound.as_deref_mut() else { return };
-        if bound.awake {
-            let around = ground::Around { grounds: &grounds, character };
-            let (joints, pose, scale) = (&bound.joints, &mut bound.pose, bound.scale);
-            bound.slots.iter_mut().for_each(|slot| feet::apply(slot, joints, pose, scale, &around, dt));
-        }
-    });
-}
-
-fn apply_looks(mut characters: Query<&mut IkBinding>) {
-    apply(&mut characters, look::apply);
-}
-
-fn apply_limbs(mut characters: Query<&mut IkBinding>) {
-    apply(&mut characters, limb::apply);
-}
-
-/// Applies the components of one kind on all characters, in parallel.
-fn apply(
-    characters: &mut Query<&mut IkBinding>,
-    one: impl Fn(&mut slot::Slot, &binding::Part, &mut sinew::Pose, f32) + Send + Sync,
-) {
-    characters.par_iter_mut().for_each(|mut binding| {
-        let Some(bound) = binding.bypass_change_detection().bound.as_deref_mut() else { return };
-        if bound.awake {
-            let (part, pose, scale) = (&*bound.part, &mut bound.pose, bound.scale);
-            bound.slots.iter_mut().for_each(|slot| one(slot, part, pose, scale));
+        if bound.awake && !bound.holds {
+            let ground = ground::Around { grounds: &grounds, character };
+            let (part, joints) = (&*bound.part, &*bound.joints);
+            let frame = slot::Frame { part, joints, targets: &[], ground: &ground, dt: bound.dt };
+            let of_stage = bound.slots.iter_mut().filter(|slot| slot.kind.stage() as u8 == STAGE);
+            of_stage.for_each(|slot| slot.solve(&mut bound.pose, bound.scale, &frame));
         }
     });
 }

@@ -4,22 +4,24 @@ use bevy_ecs::{component::Component, entity::Entity, reflect::ReflectComponent};
 use bevy_reflect::{Reflect, std_traits::ReflectDefault};
 use bevy_transform::components::Transform;
 use sinew::{
-    Goal, JointId, Pole, Pose, Report, SolveError,
+    Chain, Goal, JointId, Pole, Pose, Report, SolveError,
     body::{Role, Side},
-    glam::Affine3,
+    glam::Vec3,
+    joint::Joint,
     math,
     solve::{LimbOptions, TwoBone},
 };
 
 use crate::{
-    IkBone, IkLayer, IkReport, IkStatus,
-    binding::{Bound, Part},
-    slot::{Kind, Slot, Source},
+    IkBone, IkLayer, IkReport,
+    aim::Aim,
+    binding::{Bound, Kit, Part},
+    slot::{Components, Frame, Handle, Wish},
     template::template,
-    transform::from_bevy,
 };
 
-/// Brings the end of an arm or a leg to a target: the shoulder and the elbow follow, by the cosine rule.
+/// Brings the end of an arm or a leg to a target: the shoulder and the elbow follow, by the cosine rule. An elbow with
+/// [`IkLimits`](crate::IkLimits) that make it a hinge keeps them.
 ///
 /// It may be on the character or on any entity below it, and a character has as many as there are such entities. Those of
 /// one [`IkLayer`] apply in the order of the tree, those of lower layers first. A target, or an entity above it, may be a bone
@@ -134,79 +136,101 @@ pub(crate) struct LimbSlot {
     /// The tip for which `joints` were looked up.
     tip: IkBone,
     /// Root, middle and tip, of the whole skeleton; empty if they were not found.
-    pub joints: Vec<JointId>,
+    joints: Vec<JointId>,
     /// On the part.
-    pub solver: Option<TwoBone>,
-    pub target: Option<Source>,
-    pub pole: Option<Source>,
-    goal: Goal,
+    solver: Option<TwoBone>,
+    aim: Aim,
     options: LimbOptions,
-    pole_influence: f32,
-    /// The goal in the target's space.
-    offset: Affine3,
+    /// `None` for no pole.
+    pole_influence: Option<f32>,
 }
 
-impl LimbSlot {
-    pub fn turns(&self) -> impl Iterator<Item = JointId> + '_ {
-        self.solver.iter().flat_map(|solver| solver.chain().joints().iter().copied())
-    }
-
-    /// Reads the component. Returns whether it has other joints than before.
-    pub fn read(&mut self, limb: &LimbIk, influence: f32, bound: &Bound) -> Result<bool, String> {
-        self.goal = Goal::new().with_position_influence(limb.position_influence);
-        self.goal.rotation_influence = limb.rotation_influence;
+impl Handle for LimbSlot {
+    fn read(
+        &mut self,
+        (components, entity): (&Components, Entity),
+        influence: f32,
+        bound: &Bound,
+        targets: &mut Vec<Entity>,
+    ) -> Result<Wish, String> {
+        let Ok(limb) = components.limb.get(entity) else { return Ok(Wish::Nothing) };
+        self.aim = Aim::new(limb.position_influence, limb.rotation_influence, &limb.offset);
         self.options = LimbOptions::new().with_influence(influence).with_soft(limb.soft);
-        self.pole_influence = limb.pole_influence;
-        self.offset = from_bevy(&limb.offset).to_affine();
+        self.pole_influence = limb.pole.map(|_| limb.pole_influence);
+        // NaN and what is out of range go on, to the solver that refuses them.
+        let Some(target) =
+            limb.target.filter(|_| self.aim.applies() || self.pole_influence.unwrap_or(0.0) != 0.0)
+        else {
+            return Ok(Wish::Nothing);
+        };
+        targets.extend([Some(target), limb.pole].into_iter().flatten());
         if !self.joints.is_empty() && self.tip == limb.tip {
-            return Ok(false);
+            return Ok(Wish::Solve { fresh: false });
         }
         self.tip = limb.tip.clone();
         self.solver = None;
         self.joints.clear();
         self.joints.extend(joints(&limb.tip, bound)?);
-        Ok(true)
+        Ok(Wish::Solve { fresh: true })
     }
 
-    pub fn build(&mut self, part: &Part) -> Result<(), String> {
-        if self.solver.is_some() {
-            return Ok(());
-        }
-        let mut joints = self.joints.iter().map(|&joint| part.joint(joint));
-        if let (Some(Some(root)), Some(Some(middle)), Some(Some(tip))) =
-            (joints.next(), joints.next(), joints.next())
+    fn joints(&self) -> &[JointId] {
+        &self.joints
+    }
+
+    fn turns(&self, visit: &mut dyn FnMut(JointId)) {
+        self.solver.iter().flat_map(|solver| solver.chain().joints()).for_each(|&joint| visit(joint));
+    }
+
+    fn forget(&mut self) {
+        self.solver = None;
+    }
+
+    fn build(&mut self, part: &Part, _: &Kit) -> Result<(), String> {
+        if let (None, &[root, middle, tip]) = (&self.solver, self.joints.as_slice())
+            && let [Some(root), Some(middle), Some(tip)] = [root, middle, tip].map(|joint| part.joint(joint))
         {
-            let solver =
-                TwoBone::new(&part.skeleton, root, middle, tip).map_err(|error| error.to_string())?;
-            self.solver = Some(solver);
+            let skeleton = &part.skeleton;
+            let limited = [root, middle].iter().any(|&joint| *skeleton.joint(joint) != Joint::FREE);
+            let solver = if limited {
+                let chain = Chain::new(skeleton, root, tip).map_err(|error| error.to_string())?;
+                TwoBone::within_limits(skeleton, chain, middle)
+            } else {
+                TwoBone::new(skeleton, root, middle, tip)
+            };
+            self.solver = Some(solver.map_err(|error| error.to_string())?);
         }
         Ok(())
     }
 
-    fn solve(&self, part: &Part, pose: &mut Pose) -> Option<Result<Report, SolveError>> {
-        let (solver, target) = (self.solver.as_ref()?, self.target?);
-        let place = target.place(part, pose) * self.offset;
-        let mut goal = self.goal.with_position(place.translation);
-        if self.goal.rotation_influence > 0.0 {
-            goal = goal.with_rotation(math::rotation_of(&place.matrix3));
+    fn solve(&mut self, pose: &mut Pose, frame: &Frame) -> Option<Result<Report, String>> {
+        let solver = self.solver.as_ref()?;
+        let goal = self.aim.goal(frame.targets.first()?.place(frame.part, pose));
+        let pole = frame.targets.get(1).map(|pole| pole.position(frame.part, pose));
+        Some(self.bent(solver, pose, &goal, pole).map_err(|error| error.to_string()))
+    }
+}
+
+impl LimbSlot {
+    /// Solves with a share of a pole.
+    fn bent(
+        &self,
+        solver: &TwoBone,
+        pose: &mut Pose,
+        goal: &Goal,
+        pole: Option<Vec3>,
+    ) -> Result<Report, SolveError> {
+        let share = self.pole_influence.unwrap_or(0.0);
+        if !(0.0..=1.0).contains(&share) {
+            let (what, range) = ("the pole's influence", "0 to 1");
+            return Err(SolveError::OutOfRange { what, range, value: share });
         }
-        if self.pole.is_some() && !(0.0..=1.0).contains(&self.pole_influence) {
-            let (what, range, value) = ("the pole's influence", "0 to 1", self.pole_influence);
-            return Some(Err(SolveError::OutOfRange { what, range, value }));
-        }
-        let Some(pole) =
-            self.pole.filter(|_| self.pole_influence > 0.0).map(|pole| pole.position(part, pose))
-        else {
-            return Some(solver.solve(pose, &goal, &self.options));
-        };
-        if self.pole_influence >= 1.0 {
-            return Some(solver.solve(pose, &goal.with_pole(Pole::Point(pole)), &self.options));
+        let Some(pole) = pole.filter(|_| share > 0.0) else { return solver.solve(pose, goal, &self.options) };
+        if share >= 1.0 {
+            return solver.solve(pose, &goal.with_pole(Pole::Point(pole)), &self.options);
         }
         // A share of the angle between the bend that the animation has there and the pole.
-        let report = match solver.solve(pose, &goal, &self.options) {
-            Ok(report) => report,
-            Err(error) => return Some(Err(error)),
-        };
+        let report = solver.solve(pose, goal, &self.options)?;
         let points = solver.points(pose);
         let axis = (points.tip - points.root).normalize_or_zero();
         let [bend, wanted] = [points.middle, pole].map(|point| {
@@ -215,9 +239,9 @@ impl LimbSlot {
         });
         let angle = math::atan2(bend.cross(wanted).dot(axis), bend.dot(wanted));
         if angle == 0.0 {
-            return Some(Ok(report));
+            return Ok(report);
         }
-        Some(solver.solve(pose, &goal.with_swivel(angle * self.pole_influence), &self.options))
+        solver.solve(pose, &goal.with_swivel(angle * share), &self.options)
     }
 }
 
@@ -247,18 +271,4 @@ fn joints(tip: &IkBone, bound: &Bound) -> Result<[JointId; 3], String> {
         .or_else(above)
         .ok_or_else(|| format!("bone `{}` has no two bones above it", skeleton.name(joint)))?;
     Ok([root, middle, joint])
-}
-
-/// Solves one slot, if it is a limb that applies.
-pub(crate) fn apply(slot: &mut Slot, part: &Part, pose: &mut Pose, scale: f32) {
-    let Kind::Limb(limb) = &slot.kind else { return };
-    if !slot.active {
-        return;
-    }
-    match limb.solve(part, pose) {
-        Some(Ok(report)) => slot.solved(&report, scale),
-        Some(Err(error)) => slot.fail(IkStatus::Failed, || error.to_string()),
-        // It could not be made.
-        None => {}
-    }
 }

@@ -4,14 +4,14 @@ use bevy_ecs::{component::Component, entity::Entity, reflect::ReflectComponent};
 use bevy_math::Vec3;
 use bevy_reflect::{Reflect, std_traits::ReflectDefault};
 use sinew::{
-    JointId, Pose,
+    JointId, Pose, Report,
     solve::{LookAt, LookJoint, LookState, Options},
 };
 
 use crate::{
-    IkBone, IkLayer, IkReport, IkStatus,
-    binding::{Bound, Part},
-    slot::{Kind, Slot, Source},
+    IkBone, IkBones, IkLayer, IkReport,
+    binding::{Bound, Kit, Part},
+    slot::{Components, Frame, Handle, Wish},
     template::template,
 };
 
@@ -61,17 +61,6 @@ template! {
     }
 }
 
-/// Bones of a character, from the root downwards.
-#[derive(Clone, Debug, PartialEq, Eq, Default, Reflect)]
-#[reflect(Default, Clone, Debug, PartialEq)]
-pub struct IkBones(pub Vec<IkBone>);
-
-impl bevy_ecs::entity::MapEntities for IkBones {
-    fn map_entities<M: bevy_ecs::entity::EntityMapper>(&mut self, mapper: &mut M) {
-        self.0.iter_mut().for_each(|bone| bone.map_entities(mapper));
-    }
-}
-
 impl Default for LookAtIk {
     fn default() -> Self {
         Self {
@@ -113,26 +102,29 @@ pub(crate) struct LookSlot {
     /// On the whole skeleton.
     whole: Option<LookAt>,
     /// All joints that it turns, of the whole skeleton.
-    pub joints: Vec<JointId>,
+    joints: Vec<JointId>,
     /// On the part.
-    pub solver: Option<(LookAt, LookState)>,
-    pub target: Option<Source>,
+    solver: Option<(LookAt, LookState)>,
     offset: Vec3,
     dead_zone: f32,
     influence: f32,
 }
 
-impl LookSlot {
-    pub fn turns(&self) -> impl Iterator<Item = JointId> + '_ {
-        self.solver.iter().flat_map(|(solver, _)| solver.joints())
-    }
-
-    /// Reads the component. Returns whether it has other joints than before.
-    pub fn read(&mut self, look: &LookAtIk, influence: f32, bound: &Bound) -> Result<bool, String> {
+impl Handle for LookSlot {
+    fn read(
+        &mut self,
+        (components, entity): (&Components, Entity),
+        influence: f32,
+        bound: &Bound,
+        targets: &mut Vec<Entity>,
+    ) -> Result<Wish, String> {
+        let Ok(look) = components.look.get(entity) else { return Ok(Wish::Nothing) };
+        let Some(target) = look.target.filter(|_| look.influence != 0.0) else { return Ok(Wish::Nothing) };
+        targets.push(target);
         (self.offset, self.dead_zone, self.influence) =
             (look.offset, look.dead_zone, influence * look.influence);
         if self.whole.is_some() && self.bones == look.bones && self.front == look.front {
-            return Ok(false);
+            return Ok(Wish::Solve { fresh: false });
         }
         (self.bones, self.front) = (look.bones.clone(), look.front);
         (self.whole, self.solver) = (None, None);
@@ -142,17 +134,27 @@ impl LookSlot {
             let body = bound.kit.body.as_ref().map_err(|error| format!("it has no head: {error}"))?;
             body.look_at(bind)
         } else {
-            let joints: Result<Vec<JointId>, _> = look.bones.0.iter().map(|bone| bound.find(bone)).collect();
-            let joints = joints.map_err(|error| error.to_string())?;
-            LookAt::of_figure(bind, &LookJoint::in_line(&joints), &[], look.front)
+            LookAt::of_figure(bind, &LookJoint::in_line(&bound.find_all(&look.bones)?), &[], look.front)
         };
         let whole = whole.map_err(|error| error.to_string())?;
         self.joints.extend(whole.joints());
         self.whole = Some(whole);
-        Ok(true)
+        Ok(Wish::Solve { fresh: true })
     }
 
-    pub fn build(&mut self, part: &Part) -> Result<(), String> {
+    fn joints(&self) -> &[JointId] {
+        &self.joints
+    }
+
+    fn turns(&self, visit: &mut dyn FnMut(JointId)) {
+        self.solver.iter().flat_map(|(solver, _)| solver.joints()).for_each(visit);
+    }
+
+    fn forget(&mut self) {
+        self.solver = None;
+    }
+
+    fn build(&mut self, part: &Part, _: &Kit) -> Result<(), String> {
         let (None, Some(whole)) = (&self.solver, &self.whole) else { return Ok(()) };
         let solver =
             whole.on(&part.skeleton, |joint| part.joint(joint)).map_err(|error| error.to_string())?;
@@ -160,19 +162,16 @@ impl LookSlot {
         self.solver = Some((solver, state));
         Ok(())
     }
-}
 
-/// Solves one slot, if it is a look-at that applies.
-pub(crate) fn apply(slot: &mut Slot, part: &Part, pose: &mut Pose, scale: f32) {
-    let Kind::Look(look) = &mut slot.kind else { return };
-    if !slot.active {
-        return;
+    fn rest(&mut self) {
+        self.solver.iter_mut().for_each(|(_, state)| state.reset());
     }
-    let (Some((solver, state)), Some(target)) = (&mut look.solver, look.target) else { return };
-    solver.dead_zone = look.dead_zone;
-    let at = target.place(part, pose).transform_point3(look.offset);
-    match solver.solve(state, pose, at, &Options::new().with_influence(look.influence)) {
-        Ok(report) => slot.solved(&report.report, scale),
-        Err(error) => slot.fail(IkStatus::Failed, || error.to_string()),
+
+    fn solve(&mut self, pose: &mut Pose, frame: &Frame) -> Option<Result<Report, String>> {
+        let (solver, state) = self.solver.as_mut()?;
+        solver.dead_zone = self.dead_zone;
+        let at = frame.targets.first()?.place(frame.part, pose).transform_point3(self.offset);
+        let report = solver.solve(state, pose, at, &Options::new().with_influence(self.influence));
+        Some(report.map(|report| report.report).map_err(|error| error.to_string()))
     }
 }

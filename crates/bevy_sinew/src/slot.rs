@@ -1,18 +1,30 @@
 //! Components of inverse kinematics, as a character keeps them ready.
 
-use bevy_ecs::{change_detection::Tick, component::Component, entity::Entity, reflect::ReflectComponent};
+use bevy_ecs::{
+    change_detection::{DetectChanges, Ref, Tick},
+    component::Component,
+    entity::Entity,
+    reflect::ReflectComponent,
+    system::{Query, SystemParam},
+};
 use bevy_reflect::{Reflect, std_traits::ReflectDefault};
 use sinew::{
     JointId, Pose,
     glam::{Affine3, Vec3},
+    ground::Ground,
 };
 
 use crate::{
-    IkLayer,
-    binding::{Bound, Part},
+    ChainIk, DragIk, FootPlanting, FullBodyIk, IkLayer, LimbIk, LookAtIk, MechanismIk,
+    binding::{Bound, Kept, Kit, Part},
+    body::BodySlot,
+    chain::ChainSlot,
+    drag::DragSlot,
     feet::FeetSlot,
+    gather::{NoPlace, Places},
     limb::LimbSlot,
     look::LookSlot,
+    mechanism::MechanismSlot,
 };
 
 /// How a component of inverse kinematics went in the last frame; on its entity, and there by itself.
@@ -81,11 +93,173 @@ impl Source {
     }
 }
 
-#[derive(Debug)]
+/// The components of inverse kinematics, in the order in which those of an entity apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    Limb(Box<LimbSlot>),
-    Look(Box<LookSlot>),
-    Feet(Box<FeetSlot>),
+    Feet,
+    Look,
+    Limb,
+    Chain,
+    Body,
+    Drag,
+    Mechanism,
+}
+
+/// The set of the frame in which a kind applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Feet,
+    Look,
+    Limbs,
+    Body,
+}
+
+impl Kind {
+    pub fn stage(self) -> Stage {
+        match self {
+            Self::Feet => Stage::Feet,
+            Self::Look => Stage::Look,
+            Self::Limb | Self::Chain => Stage::Limbs,
+            Self::Body | Self::Drag | Self::Mechanism => Stage::Body,
+        }
+    }
+
+    fn handle(self) -> Box<dyn Handle> {
+        match self {
+            Self::Feet => Box::<FeetSlot>::default(),
+            Self::Look => Box::<LookSlot>::default(),
+            Self::Limb => Box::<LimbSlot>::default(),
+            Self::Chain => Box::<ChainSlot>::default(),
+            Self::Body => Box::<BodySlot>::default(),
+            Self::Drag => Box::<DragSlot>::default(),
+            Self::Mechanism => Box::<MechanismSlot>::default(),
+        }
+    }
+}
+
+/// Declares what is asked of all components of inverse kinematics.
+macro_rules! kinds {
+    ($($kind:ident $field:ident: $component:ident,)*) => {
+        /// The components of an entity, for any that has one.
+        pub(crate) type Slots = ($($component,)*);
+
+        /// Those that an entity has.
+        pub(crate) type HasSlots = ($(bevy_ecs::query::Has<$component>,)*);
+
+        /// An entity that has one.
+        pub(crate) type WithSlots = bevy_ecs::query::Or<($(bevy_ecs::query::With<$component>,)*)>;
+
+        /// The kinds that an entity has.
+        pub(crate) fn kinds_of(($($field,)*): ($(kinds!(@bool $component),)*)) -> impl Iterator<Item = Kind> {
+            [$($field.then_some(Kind::$kind),)*].into_iter().flatten()
+        }
+
+        /// The components of all entities.
+        #[derive(SystemParam)]
+        pub(crate) struct Components<'w, 's> {
+            $(pub $field: Query<'w, 's, Ref<'static, $component>>,)*
+        }
+
+        impl Components<'_, '_> {
+            /// When a component changed; `None` if it is not there any more.
+            fn changed(&self, kind: Kind, entity: Entity) -> Option<Tick> {
+                match kind {
+                    $(Kind::$kind => self.$field.get(entity).ok().map(|component| component.last_changed()),)*
+                }
+            }
+        }
+    };
+    (@bool $component:ident) => { bool };
+}
+
+kinds! {
+    Feet feet: FootPlanting,
+    Look look: LookAtIk,
+    Limb limb: LimbIk,
+    Chain chain: ChainIk,
+    Body body: FullBodyIk,
+    Drag drag: DragIk,
+    Mechanism mechanism: MechanismIk,
+}
+
+/// What a component asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// Nothing: it has no target or no influence, or it was removed.
+    Nothing,
+    /// To be solved. `fresh`: with other joints than before.
+    Solve { fresh: bool },
+}
+
+/// What a solve is given beside the pose.
+pub(crate) struct Frame<'a> {
+    pub part: &'a Part,
+    pub joints: &'a [(Entity, Kept)],
+    /// Places of the targets, in the order in which they were asked for.
+    pub targets: &'a [Source],
+    pub ground: &'a dyn Ground,
+    /// Seconds since the last frame.
+    pub dt: f32,
+}
+
+/// A component of inverse kinematics, as a character keeps it ready.
+pub(crate) trait Handle: core::fmt::Debug + Send + Sync {
+    /// Reads the component, which has changed since it was last read, and names its targets. `influence` is the character's.
+    fn read(
+        &mut self,
+        component: (&Components, Entity),
+        influence: f32,
+        bound: &Bound,
+        targets: &mut Vec<Entity>,
+    ) -> Result<Wish, String>;
+
+    /// Places what is not a target. `world` is the character's place.
+    fn place(&mut self, _world: &Affine3, _places: &Places) -> Result<(), NoPlace> {
+        Ok(())
+    }
+
+    /// Joints of the whole skeleton that it needs, without those above them.
+    fn joints(&self) -> &[JointId];
+
+    /// Whether it needs all joints.
+    fn needs_all(&self) -> bool {
+        false
+    }
+
+    /// Calls for each joint of the part that it turns or moves.
+    fn turns(&self, visit: &mut dyn FnMut(JointId));
+
+    /// The solver was of another part.
+    fn forget(&mut self);
+
+    /// Makes the solver, if it has none.
+    fn build(&mut self, part: &Part, kit: &Kit) -> Result<(), String>;
+
+    /// Drops what it kept from the last frame: the character is elsewhere, or it did not apply for a while.
+    fn rest(&mut self) {}
+
+    /// Drops what it kept of the character's place.
+    fn teleport(&mut self) {
+        self.rest();
+    }
+
+    /// Whether bones keep what it wrote when it ends.
+    fn leaves(&self) -> bool {
+        false
+    }
+
+    /// Solves. `None` if there is no solver.
+    fn solve(&mut self, pose: &mut Pose, frame: &Frame) -> Option<Result<sinew::Report, String>>;
+
+    /// Feet that landed or lifted in this frame.
+    fn contacts(&mut self) -> Option<&mut Vec<(bool, crate::FootContact)>> {
+        None
+    }
+
+    /// Values of joint space.
+    fn values(&self) -> Option<&[f64]> {
+        None
+    }
 }
 
 #[derive(Debug)]
@@ -94,10 +268,14 @@ pub(crate) struct Slot {
     pub entity: Entity,
     pub layer: IkLayer,
     pub kind: Kind,
+    pub handle: Box<dyn Handle>,
     /// When the component had changed when it was last read, and the influence of its character.
-    pub seen: (Option<Tick>, f32),
-    /// Why the component cannot apply as it is; else empty.
-    pub wrong: String,
+    seen: Option<(Tick, f32)>,
+    /// What it asked for then, or why it cannot apply as it is.
+    wish: Result<Wish, String>,
+    /// The entities that it asked for, and their places in this frame.
+    wanted: Vec<Entity>,
+    pub targets: Vec<Source>,
     /// Whether it applies in this frame.
     pub active: bool,
     /// Report to the component's entity.
@@ -109,19 +287,22 @@ pub(crate) struct Slot {
     /// A target that went since the last frame.
     pub lost: Option<Entity>,
     /// The entity by which the target has no place.
-    pub missing: Option<Entity>,
+    missing: Option<Entity>,
     /// A bone that another component of its layer turns before it, in words; else empty.
     pub shares: String,
 }
 
 impl Slot {
-    pub fn new(entity: Entity, layer: IkLayer, kind: Kind) -> Self {
+    fn new(entity: Entity, layer: IkLayer, kind: Kind) -> Self {
         Self {
             entity,
             layer,
             kind,
-            seen: (None, 0.0),
-            wrong: String::new(),
+            handle: kind.handle(),
+            seen: None,
+            wish: Ok(Wish::Nothing),
+            wanted: Vec::new(),
+            targets: Vec::new(),
             active: false,
             report: IkReport::default(),
             news: true,
@@ -132,60 +313,117 @@ impl Slot {
         }
     }
 
-    /// Joints of the part that it turns.
-    pub fn turns(&self) -> impl Iterator<Item = JointId> + '_ {
-        let (limb, look, feet) = match &self.kind {
-            Kind::Limb(limb) => (Some(limb.turns()), None, None),
-            Kind::Look(look) => (None, Some(look.turns()), None),
-            Kind::Feet(feet) => (None, None, Some(feet.turns())),
-        };
-        limb.into_iter().flatten().chain(look.into_iter().flatten()).chain(feet.into_iter().flatten())
+    /// Reads the component and places its targets. Returns whether it needs other joints than before.
+    pub fn gather(&mut self, character: Entity, influence: f32, places: &Places, bound: &mut Bound) -> bool {
+        let was = self.active;
+        let fresh = self.gather_within(character, influence, places, bound);
+        fresh || was != self.active
     }
 
-    /// Bones of the whole skeleton on which its targets are.
-    pub fn bones(&self) -> [Option<JointId>; 2] {
-        let sources = match &self.kind {
-            Kind::Limb(limb) => [limb.target, limb.pole],
-            Kind::Look(look) => [look.target, None],
-            Kind::Feet(_) => [None, None],
+    fn gather_within(
+        &mut self,
+        character: Entity,
+        influence: f32,
+        places: &Places,
+        bound: &mut Bound,
+    ) -> bool {
+        let components = &places.components;
+        let changed = if influence == 0.0 { None } else { components.changed(self.kind, self.entity) };
+        let Some(changed) = changed else {
+            self.idle();
+            return false;
         };
-        sources.map(|source| source.and_then(|source| source.bone()))
+        let mut fresh = false;
+        if self.seen != Some((changed, influence)) {
+            self.seen = Some((changed, influence));
+            self.wanted.clear();
+            self.wish = self.handle.read((components, self.entity), influence, bound, &mut self.wanted);
+            fresh = self.wish == Ok(Wish::Solve { fresh: true });
+        }
+        match &self.wish {
+            Ok(Wish::Solve { .. }) => {}
+            Ok(Wish::Nothing) => {
+                self.idle();
+                return false;
+            }
+            Err(wrong) => {
+                if self.report.status != IkStatus::Failed || self.report.problem != *wrong {
+                    let wrong = wrong.clone();
+                    self.fail(IkStatus::Failed, || wrong);
+                }
+                self.stop();
+                return false;
+            }
+        }
+        fresh |= self.targets.len() != self.wanted.len();
+        self.targets.resize(self.wanted.len(), Source::Model(Affine3::IDENTITY));
+        let place = match bound.place(character, places) {
+            Ok(place) => place,
+            Err(missing) => {
+                self.lose(missing, self.wanted.first().copied());
+                return fresh;
+            }
+        };
+        for (&entity, source) in self.wanted.iter().zip(&mut self.targets) {
+            match places.source(entity, character, &bound.kit.skeleton, &place.model_from_world) {
+                Ok(place) => {
+                    fresh |= place.bone() != source.bone();
+                    *source = place;
+                }
+                Err(missing) => {
+                    self.lose(missing, Some(entity));
+                    return fresh;
+                }
+            }
+        }
+        if let Err(missing) = self.handle.place(&place.world, places) {
+            self.lose(missing, None);
+            return fresh;
+        }
+        (self.active, self.missing) = (true, None);
+        fresh
+    }
+
+    /// A place is missing. Told once, and then again if another one is.
+    fn lose(&mut self, missing: NoPlace, target: Option<Entity>) {
+        self.stop();
+        let (NoPlace::Gone(entity) | NoPlace::NoTransform(entity)) = missing;
+        let status = if target.is_some() { IkStatus::TargetLost } else { IkStatus::Failed };
+        if self.missing.replace(entity) != Some(entity) || self.report.status != status {
+            self.lost = target;
+            self.fail(status, || missing.to_string());
+        }
     }
 
     /// Joints of the whole skeleton that it needs, without those above them.
     pub fn needs(&self) -> impl Iterator<Item = JointId> + '_ {
-        let own = match &self.kind {
-            Kind::Limb(limb) => limb.joints.as_slice(),
-            Kind::Look(look) => look.joints.as_slice(),
-            Kind::Feet(feet) => feet.joints.as_slice(),
-        };
-        own.iter().copied().chain(self.bones().into_iter().flatten())
-    }
-
-    /// The solver was of another part.
-    pub fn forget(&mut self) {
-        match &mut self.kind {
-            Kind::Limb(limb) => limb.solver = None,
-            Kind::Look(look) => look.solver = None,
-            Kind::Feet(feet) => feet.solver = None,
-        }
+        self.handle.joints().iter().copied().chain(self.targets.iter().filter_map(Source::bone))
     }
 
     /// Makes the solver, if it has none.
-    pub fn build(&mut self, part: &Part) {
-        let built = match &mut self.kind {
-            Kind::Limb(limb) => limb.build(part),
-            Kind::Look(look) => look.build(part),
-            Kind::Feet(feet) => feet.build(part),
-        };
-        if let Err(problem) = built {
-            self.wrong.clone_from(&problem);
-            self.fail(IkStatus::Failed, || problem);
+    pub fn build(&mut self, part: &Part, kit: &Kit) {
+        if let Err(problem) = self.handle.build(part, kit) {
+            self.fail(IkStatus::Failed, || problem.clone());
+            self.wish = Err(problem);
+        }
+    }
+
+    /// Solves, if it applies.
+    pub fn solve(&mut self, pose: &mut Pose, scale: f32, frame: &Frame) {
+        if !self.active {
+            return;
+        }
+        let frame = Frame { targets: &self.targets, ..*frame };
+        match self.handle.solve(pose, &frame) {
+            Some(Ok(report)) => self.solved(&report, scale),
+            Some(Err(problem)) => self.fail(IkStatus::Failed, || problem),
+            // It could not be made.
+            None => {}
         }
     }
 
     /// It applied.
-    pub fn solved(&mut self, report: &sinew::Report, scale: f32) {
+    fn solved(&mut self, report: &sinew::Report, scale: f32) {
         self.news = true;
         self.report.status = IkStatus::Solved;
         self.report.problem.clone_from(&self.shares);
@@ -203,25 +441,15 @@ impl Slot {
         }
     }
 
-    /// The character is elsewhere.
-    pub fn teleport(&mut self) {
-        match &mut self.kind {
-            Kind::Limb(_) => {}
-            Kind::Look(look) => look.solver.iter_mut().for_each(|(_, state)| state.reset()),
-            Kind::Feet(feet) => feet.rest(),
-        }
-    }
-
     /// Stops applying. State of earlier frames is dropped, as it is out of date after a pause.
-    pub fn stop(&mut self) {
-        if let (Kind::Feet(feet), true) = (&mut self.kind, self.active) {
-            feet.rest();
+    fn stop(&mut self) {
+        if std::mem::take(&mut self.active) {
+            self.handle.rest();
         }
-        self.active = false;
     }
 
     /// It cannot apply in this frame, and says why.
-    pub fn fail(&mut self, status: IkStatus, problem: impl FnOnce() -> String) {
+    fn fail(&mut self, status: IkStatus, problem: impl FnOnce() -> String) {
         self.stop();
         let problem = problem();
         if self.report.status != status || self.report.problem != problem {
@@ -231,37 +459,20 @@ impl Slot {
     }
 }
 
-/// The components of inverse kinematics on an entity.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Has {
-    pub limb: bool,
-    pub look: bool,
-    pub feet: bool,
-}
-
 impl Bound {
     /// Makes the slots anew, keeping those that are there.
-    pub fn set_slots(&mut self, wanted: &[(IkLayer, Entity, Has)]) {
+    pub fn set_slots(&mut self, wanted: &[(IkLayer, Entity, Kind)]) {
         let mut old = std::mem::take(&mut self.slots);
-        for &(layer, entity, has) in wanted {
-            let fresh = [
-                has.feet.then(|| Kind::Feet(Box::default())),
-                has.look.then(|| Kind::Look(Box::default())),
-                has.limb.then(|| Kind::Limb(Box::default())),
-            ];
-            for kind in fresh.into_iter().flatten() {
-                let same = |slot: &Slot| {
-                    slot.entity == entity
-                        && std::mem::discriminant(&slot.kind) == std::mem::discriminant(&kind)
-                };
-                let mut slot = match old.iter().position(same) {
-                    Some(at) => old.swap_remove(at),
-                    None => Slot::new(entity, layer, kind),
-                };
-                slot.layer = layer;
-                self.slots.push(slot);
-            }
+        for &(layer, entity, kind) in wanted {
+            let same = |slot: &Slot| slot.entity == entity && slot.kind == kind;
+            let mut slot = match old.iter().position(same) {
+                Some(at) => old.swap_remove(at),
+                None => Slot::new(entity, layer, kind),
+            };
+            slot.layer = layer;
+            self.slots.push(slot);
         }
+        old.iter().filter(|slot| slot.active).for_each(|slot| self.leave(slot));
         self.unplanned = true;
     }
 }

@@ -12,9 +12,9 @@ use bevy_transform::components::Transform;
 use tracing::warn;
 
 use crate::{
-    FootLanded, FootLifted, IkReport,
+    FootLanded, FootLifted, IkReport, IkValues,
     binding::{Bound, IkBinding},
-    slot::Kind,
+    lod::Difference,
     transform::to_bevy,
 };
 
@@ -44,6 +44,7 @@ pub(crate) fn write(
     mut characters: Query<(Entity, &mut IkBinding)>,
     mut transforms: Query<&mut Transform>,
     mut reports: Query<&mut IkReport>,
+    mut values_of: Query<&mut IkValues>,
     mut messages: Told,
     mut commands: Commands,
     tick: SystemChangeTick,
@@ -60,22 +61,29 @@ pub(crate) fn write(
             {
                 report.clone_from(&slot.report);
             }
+            if let Some(values) = slot.handle.values()
+                && let Ok(mut known) = values_of.get_mut(slot.entity)
+                && known.0 != values
+            {
+                known.0.clear();
+                known.0.extend_from_slice(values);
+            }
             if let Some(target) = slot.lost.take() {
                 let lost = TargetLost { character, handle: slot.entity, target };
                 messages.lost.write(lost);
                 commands.trigger(lost);
             }
-            if let Kind::Feet(feet) = &mut slot.kind {
-                for (landed, contact) in feet.contacts.drain(..) {
-                    if landed {
-                        let event = FootLanded { character, contact };
-                        messages.landed.write(event);
-                        commands.trigger(event);
-                    } else {
-                        let event = FootLifted { character, contact };
-                        messages.lifted.write(event);
-                        commands.trigger(event);
-                    }
+            for (landed, contact) in
+                slot.handle.contacts().into_iter().flat_map(|contacts| contacts.drain(..))
+            {
+                if landed {
+                    let event = FootLanded { character, contact };
+                    messages.landed.write(event);
+                    commands.trigger(event);
+                } else {
+                    let event = FootLifted { character, contact };
+                    messages.lifted.write(event);
+                    commands.trigger(event);
                 }
             }
             let problem = &slot.report.problem;
@@ -90,10 +98,22 @@ pub(crate) fn write(
 impl Bound {
     fn write(&mut self, transforms: &mut Query<&mut Transform>, tick: Tick) {
         self.held = false;
-        for &joint in &self.turned {
+        let keeps = self.waiting.waits() && !self.holds;
+        if !self.holds {
+            self.differences.clear();
+        }
+        for (at, &joint) in self.turned.iter().enumerate() {
             let (bone, kept) = &mut self.joints[joint.index()];
+            let solved = self.solved[joint.index()];
             // Bones that nothing turns any more get back what they had, to the bit.
-            let local = if self.solved[joint.index()] { *self.pose.local(joint) } else { kept.base };
+            let local = match self.differences.get(at).filter(|_| self.holds) {
+                Some(difference) => difference.of(&kept.base),
+                None if solved => *self.pose.local(joint),
+                None => kept.base,
+            };
+            if keeps {
+                self.differences.push(Difference { before: kept.base, after: local });
+            }
             // What a solver refuses stays as it is.
             if local != kept.now && local.is_finite() {
                 let Ok(mut transform) = transforms.get_mut(*bone) else { continue };
@@ -105,7 +125,7 @@ impl Bound {
             }
             self.held |= kept.written.is_some();
             // What was held for the last time need not be read again.
-            self.unplanned |= !self.solved[joint.index()];
+            self.unplanned |= !solved;
         }
     }
 }

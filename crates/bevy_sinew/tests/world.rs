@@ -12,7 +12,10 @@ use bevy_ecs::template::OptionTemplate;
 use bevy_ecs::{entity::EntityHashMap, prelude::*};
 use bevy_math::{Quat, Vec3};
 use bevy_scene::prelude::*;
-use bevy_sinew::{IkBinding, IkBone, IkLayer, IkReport, IkSkeleton, IkStatus, LimbIk, LookAtIk};
+use bevy_sinew::{
+    ChainIk, DragIk, FootPlanting, FullBodyIk, IkBinding, IkBone, IkGoal, IkLayer, IkLimits, IkLod, IkReport,
+    IkRoot, IkSkeleton, IkSolver, IkStatus, LimbIk, LookAtIk, MechanismIk,
+};
 use bevy_transform::components::Transform;
 use bevy_world_serialization::{DynamicWorldBuilder, serde::WorldDeserializer};
 use common::{Bones, HEIGHT, at, bone, drawn, locals, mannequin, spawn};
@@ -78,18 +81,7 @@ fn worlds_that_are_saved_come_back_with_their_targets() {
         saved.serialize(&registry).unwrap()
     };
     let mut other = common::app();
-    let registry = other.world().resource::<bevy_ecs::reflect::AppTypeRegistry>().clone();
-    let loaded = {
-        use serde::de::DeserializeSeed;
-        let registry = registry.read();
-        let mut reader = ron::de::Deserializer::from_str(&text).unwrap();
-        let mut assets = other.world().resource::<AssetServer>().clone();
-        WorldDeserializer { type_registry: &registry, load_from_path: &mut assets }
-            .deserialize(&mut reader)
-            .unwrap()
-    };
-    let mut map = EntityHashMap::default();
-    loaded.write_to_world(other.world_mut(), &mut map).unwrap();
+    let map = load(&mut other, &text);
     let limb = other.world().get::<LimbIk>(map[&handle]).unwrap();
     assert_eq!(limb.target, Some(map[&target]));
     assert_eq!((limb.rotation_influence, &limb.tip), (0.5, &IkBone::Role("left hand".into())));
@@ -100,6 +92,78 @@ fn worlds_that_are_saved_come_back_with_their_targets() {
     other.update();
     let off = at(&other, bone(&model, &bones, "hand.L")).distance(at(&other, map[&target]));
     assert!(off < 1e-5 * HEIGHT, "{off}");
+}
+
+#[test]
+fn every_component_is_saved_and_finds_its_targets_again() {
+    let mut app = common::app();
+    let target = app.world_mut().spawn(Transform::IDENTITY).id();
+    let bone = app.world_mut().spawn(Transform::IDENTITY).id();
+    let goals = [IkGoal::new(Role::Head, target).with_rotation(0.3), IkGoal::new(bone, target)];
+    let body = FullBodyIk::new(goals).with_root_mode(IkRoot::Spring(0.5));
+    let all = (
+        ChainIk::new("root", bone).at(target).with_pole(bone).with_solver(IkSolver::Fabrik),
+        body,
+        DragIk::new(bone).at(target).with_pins(["foot.L"]),
+        MechanismIk::new(bone).at(target).with_tool(Transform::from_xyz(0.0, 1.0, 0.0)),
+        FootPlanting { platform: Some(target), ..FootPlanting::default() },
+        IkLimits::hinge(Vec3::X, -1.0, 2.0).with_speed(0.5),
+        IkLod { distance: 20.0, rate: 5.0 },
+    );
+    let entity = app.world_mut().spawn(all).id();
+    let registry = app.world().resource::<bevy_ecs::reflect::AppTypeRegistry>().clone();
+    let text = {
+        let registry = registry.read();
+        let saved = DynamicWorldBuilder::from_world(app.world(), &registry)
+            .allow_component::<Transform>()
+            .allow_component::<ChainIk>()
+            .allow_component::<FullBodyIk>()
+            .allow_component::<DragIk>()
+            .allow_component::<MechanismIk>()
+            .allow_component::<FootPlanting>()
+            .allow_component::<IkLimits>()
+            .allow_component::<IkLod>()
+            .extract_entities([entity, target, bone].into_iter())
+            .build();
+        saved.serialize(&registry).unwrap()
+    };
+    let mut other = common::app();
+    // Other entities than those of the first world.
+    (0..7).for_each(|_| _ = other.world_mut().spawn(Transform::IDENTITY));
+    let map = load(&mut other, &text);
+    let (at, of) = (Some(map[&target]), map[&entity]);
+    let world = other.world();
+    let chain = world.get::<ChainIk>(of).unwrap();
+    assert_eq!((chain.target, chain.pole, chain.solver), (at, Some(map[&bone]), IkSolver::Fabrik));
+    assert_eq!((&chain.root, &chain.tip), (&IkBone::from("root"), &IkBone::Entity(map[&bone])));
+    let body = world.get::<FullBodyIk>(of).unwrap();
+    assert_eq!(body.goals.0.iter().map(|goal| goal.target).collect::<Vec<_>>(), [at, at]);
+    assert_eq!((&body.goals.0[1].bone, body.root_mode), (&IkBone::Entity(map[&bone]), IkRoot::Spring(0.5)));
+    assert_eq!(body.goals.0[0].rotation_influence, 0.3);
+    let drag = world.get::<DragIk>(of).unwrap();
+    assert_eq!((drag.target, &drag.pins.0[..]), (at, &[IkBone::from("foot.L")][..]));
+    let machine = world.get::<MechanismIk>(of).unwrap();
+    assert_eq!((machine.target, machine.tool.translation), (at, Vec3::Y));
+    assert_eq!(world.get::<FootPlanting>(of).unwrap().platform, at);
+    assert_eq!(world.get::<IkLimits>(of), app.world().get::<IkLimits>(entity));
+    assert_eq!(world.get::<IkLod>(of), app.world().get::<IkLod>(entity));
+}
+
+/// Loads a serialized world. Returns its entities by those of the world that was saved.
+fn load(app: &mut bevy_app::App, text: &str) -> EntityHashMap<Entity> {
+    use serde::de::DeserializeSeed;
+    let registry = app.world().resource::<bevy_ecs::reflect::AppTypeRegistry>().clone();
+    let loaded = {
+        let registry = registry.read();
+        let mut reader = ron::de::Deserializer::from_str(text).unwrap();
+        let mut assets = app.world().resource::<AssetServer>().clone();
+        WorldDeserializer { type_registry: &registry, load_from_path: &mut assets }
+            .deserialize(&mut reader)
+            .unwrap()
+    };
+    let mut map = EntityHashMap::default();
+    loaded.write_to_world(app.world_mut(), &mut map).unwrap();
+    map
 }
 
 #[test]

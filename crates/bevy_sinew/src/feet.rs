@@ -17,6 +17,7 @@ use sinew::{
 
 use crate::{
     IkLayer, IkReport,
+    ahead::Ahead,
     binding::{Bound, Kit, Part},
     gather::{NoPlace, Places},
     ground::split,
@@ -48,6 +49,9 @@ pub struct FootPlanting {
     /// The entity that carries the character: a lift, a ship. `None` (the default) for what is at rest. Feet stay on it as it moves.
     #[entities]
     pub platform: Option<Entity>,
+    /// Whether feet in the air go to where they will land (the default), as far as Bevy's own players tell the coming animation, and
+    /// the character goes on as it moves. A character that stops and turns within a few frames may be better off without.
+    pub look_ahead: bool,
     /// Distance in heights of the character by which a jump from frame to frame is a teleport, after which feet start anew; 1 by
     /// default. [`IkTeleport`] tells of others.
     pub jump: f32,
@@ -59,13 +63,14 @@ template! {
         platform, ;
         influence: f32,
         grounded: bool,
+        look_ahead: bool,
         jump: f32,
     }
 }
 
 impl Default for FootPlanting {
     fn default() -> Self {
-        Self { influence: 1.0, grounded: true, platform: None, jump: 1.0 }
+        Self { influence: 1.0, grounded: true, platform: None, look_ahead: true, jump: 1.0 }
     }
 }
 
@@ -117,6 +122,45 @@ struct Foot {
     speed: f32,
 }
 
+/// How a character moves, where the platform is at rest.
+#[derive(Clone, Copy, Debug, Default)]
+struct Motion {
+    /// Where it was in the last frame.
+    last: Option<Affine3>,
+    /// Metres and radians a second; `None` until they are known.
+    rate: Option<(Vec3, f32)>,
+}
+
+/// Time over which the motion is averaged, in seconds: a game that moves characters in steps of its own has frames without any. A
+/// longer one is slow to see turns and stops, and costs more than it brings: feet that land beside the animation's.
+const AVERAGE: f32 = 1.0 / 30.0;
+
+/// Seconds of the coming animation, as `FootPlanter::set_look_ahead` recommends.
+const AHEAD: f32 = 0.3;
+
+impl Motion {
+    fn step(&mut self, now: &Affine3, dt: f32) {
+        if let (Some(last), true) = (self.last.replace(*now), dt > 0.0) {
+            let (linear, angular) = velocity(&last, now, dt);
+            let share = 1.0 - math::exp(-dt / AVERAGE);
+            let known = self.rate.unwrap_or((linear, angular.y));
+            let averaged = (known.0 + (linear - known.0) * share, known.1 + (angular.y - known.1) * share);
+            self.rate = Some(averaged);
+        }
+    }
+
+    /// Where it will be, `later` seconds from now, if it goes on so: along an arc.
+    fn place(&self, now: &Placement, later: f32) -> Placement {
+        let (linear, yaw) = self.rate.unwrap_or_default();
+        let turned = |angle| math::axis_angle(Vec3::Y, angle);
+        let mut place = now.world_from_model();
+        place.matrix3 = math::to_matrix(turned(yaw * later)) * place.matrix3;
+        // The chord of an arc is turned by half of its angle; its length differs by less than one part in twenty below a radian.
+        place.translation += math::rotate(turned(0.5 * yaw * later), linear) * later;
+        Placement::new(place).unwrap_or(*now)
+    }
+}
+
 /// The feet as a character keeps them ready.
 #[derive(Debug, Default)]
 pub(crate) struct FeetSlot {
@@ -138,6 +182,11 @@ pub(crate) struct FeetSlot {
     /// Feet start anew.
     reset: bool,
     last: Option<Vec3>,
+    looks_ahead: bool,
+    ahead: Ahead,
+    /// The pose without planting.
+    before: Option<Pose>,
+    motion: Motion,
     feet: Vec<Foot>,
     /// Feet that landed (true) or lifted in this frame.
     contacts: Vec<(bool, FootContact)>,
@@ -156,6 +205,7 @@ impl Handle for FeetSlot {
         };
         (self.influence, self.grounded, self.jump, self.platform) =
             (influence * given.influence, given.grounded, given.jump, given.platform);
+        self.looks_ahead = given.look_ahead;
         if self.figure.is_some() {
             return Ok(Wish::Solve { fresh: false });
         }
@@ -170,11 +220,16 @@ impl Handle for FeetSlot {
         Ok(Wish::Solve { fresh: true })
     }
 
-    fn place(&mut self, world: &Affine3, places: &Places) -> Result<(), NoPlace> {
+    fn place(&mut self, world: &Affine3, places: &Places, bound: &Bound) -> Result<(), NoPlace> {
         let carried = |entity: Entity| places.world(entity).map(|place| (entity, place));
         self.carrier = self.platform.map(carried).transpose()?;
         self.carried_now = self.carried.and_then(|(entity, _)| places.world(entity).ok());
         self.world = *world;
+        if self.looks_ahead {
+            self.ahead.read(&self.joints, bound, &places.players);
+        } else {
+            self.ahead.known = false;
+        }
         Ok(())
     }
 
@@ -193,6 +248,8 @@ impl Handle for FeetSlot {
 
     fn forget(&mut self) {
         self.solver = None;
+        self.ahead.forget();
+        self.before = None;
     }
 
     fn build(&mut self, part: &Part, _: &Kit) -> Result<(), String> {
@@ -225,8 +282,8 @@ impl Handle for FeetSlot {
     /// Forgets where the feet were.
     fn rest(&mut self) {
         self.reset = true;
-        self.last = None;
-        self.carried = None;
+        (self.last, self.carried) = (None, None);
+        self.motion = Motion::default();
         self.feet.iter_mut().for_each(|foot| *foot = Foot::default());
     }
 
@@ -237,6 +294,10 @@ impl Handle for FeetSlot {
             Err(Problem::Place(error)) => Some(Err(error.to_string())),
             Err(Problem::Planter(error)) => Some(Err(error.to_string())),
         }
+    }
+
+    fn look_ahead(&self) -> f32 {
+        self.solver.as_ref().map_or(0.0, |(planter, _)| planter.look_ahead())
     }
 
     fn contacts(&mut self) -> Option<&mut Vec<(bool, FootContact)>> {
@@ -280,6 +341,7 @@ impl FeetSlot {
             };
             feet.change_platform(&was, platform.as_ref().unwrap_or(&Platform::WORLD));
             self.last = None;
+            self.motion = Motion::default();
             self.feet.iter_mut().for_each(|foot| foot.at = None);
         }
         self.carried = self.carrier;
@@ -294,16 +356,43 @@ impl FeetSlot {
         let leapt = self.last.is_some_and(|last| last.distance(at) > self.jump * height);
         if leapt || self.reset {
             feet.reset();
+            self.motion = Motion::default();
             self.feet.iter_mut().for_each(|foot| foot.at = None);
         }
         (self.last, self.reset) = (Some(at), false);
+
+        self.motion.step(&split(&place.world_from_model()).0, dt);
+        let knows = self.ahead.known;
+        if knows != (planter.look_ahead() > 0.0) {
+            // Feet that go by another clock start anew.
+            planter.set_look_ahead(if knows { AHEAD } else { 0.0 })?;
+            *feet = planter.state();
+        }
 
         feet.set_influence(self.influence)?;
         feet.set_grounded(self.grounded);
         let on_platform = platform.as_ref().map(|platform| platform.ground(world));
         let ground: &dyn Ground = on_platform.as_ref().map_or(world, |ground| ground);
-        planter.sense(feet, ground, pose, &place)?;
-        let report = planter.step(feet, pose, &place, dt)?;
+        let report = if knows {
+            let (ahead, motion) = (&mut self.ahead, &self.motion);
+            let before = self.before.get_or_insert_with(|| pose.clone());
+            before.copy_from(pose);
+            let stepped = planter.step_with(feet, ground, pose, dt, |later, pose| {
+                pose.copy_from(before);
+                if later == 0.0 {
+                    return place;
+                }
+                ahead.pose(later, pose);
+                motion.place(&place, later)
+            });
+            if stepped.is_err() {
+                pose.copy_from(before);
+            }
+            stepped?
+        } else {
+            planter.sense(feet, ground, pose, &place)?;
+            planter.step(feet, pose, &place, dt)?
+        };
 
         self.contacts.clear();
         for (leg, foot) in self.feet.iter_mut().enumerate() {

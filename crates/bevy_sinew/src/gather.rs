@@ -14,6 +14,7 @@ use sinew::{Skeleton, glam::Affine3, math};
 
 use crate::{
     IkJoint, IkLod, IkSkeleton, IkViewer,
+    ahead::Players,
     binding::{Bound, IkBinding, Kept, Place},
     lod::{self, Detail},
     slot::{Components, Slot, Source},
@@ -30,6 +31,8 @@ pub(crate) struct Places<'w, 's> {
     bones: Query<'w, 's, Ref<'static, Transform>>,
     /// Components of inverse kinematics.
     pub components: Components<'w, 's>,
+    /// What plays.
+    pub players: Players<'w, 's>,
 }
 
 /// Why an entity has no place.

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod ahead;
 mod aim;
 mod bind;
 mod binding;
@@ -113,11 +114,13 @@ impl Plugin for SinewPlugin {
             .register_type::<IkGround>()
             .init_resource::<bind::Kits>()
             .init_resource::<ground::Grounds>()
+            .init_resource::<ahead::Clips>()
             .add_message::<TargetLost>()
             .add_message::<FootLanded>()
             .add_message::<FootLifted>()
             .add_message::<IkTeleport>()
             .add_message::<bevy_asset::AssetEvent<bevy_mesh::Mesh>>()
+            .add_message::<bevy_asset::AssetEvent<bevy_animation::AnimationClip>>()
             .add_message::<bevy_asset::AssetEvent<bevy_mesh::skinning::SkinnedMeshInverseBindposes>>()
             .add_observer(bind::bones_came)
             .add_observer(bind::bones_went)
@@ -137,7 +140,7 @@ impl Plugin for SinewPlugin {
                 PostUpdate,
                 (
                     (bind::skins_changed, bind::bind).chain().in_set(Bind),
-                    (teleport, ground::gather, gather::gather).chain().in_set(Gather),
+                    (teleport, ground::gather, ahead::load, gather::gather).chain().in_set(Gather),
                     apply::<{ Stage::Feet as u8 }>.in_set(Feet),
                     apply::<{ Stage::Look as u8 }>.in_set(Look),
                     apply::<{ Stage::Limbs as u8 }>.in_set(Limbs),

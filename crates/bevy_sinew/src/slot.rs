@@ -44,6 +44,9 @@ pub struct IkReport {
     pub out_of_reach: f32,
     /// Whether the bone is at its goal, as nearly as f32 can say.
     pub reached: bool,
+    /// Seconds of the coming animation that [`FootPlanting`](crate::FootPlanting) knows: of players of Bevy's own, with any
+    /// graph. 0 where it goes by frames alone, and for other components.
+    pub look_ahead: f32,
 }
 
 /// How a component of inverse kinematics went.
@@ -214,7 +217,7 @@ pub(crate) trait Handle: core::fmt::Debug + Send + Sync {
     ) -> Result<Wish, String>;
 
     /// Places what is not a target. `world` is the character's place.
-    fn place(&mut self, _world: &Affine3, _places: &Places) -> Result<(), NoPlace> {
+    fn place(&mut self, _world: &Affine3, _places: &Places, _bound: &Bound) -> Result<(), NoPlace> {
         Ok(())
     }
 
@@ -250,6 +253,11 @@ pub(crate) trait Handle: core::fmt::Debug + Send + Sync {
 
     /// Solves. `None` if there is no solver.
     fn solve(&mut self, pose: &mut Pose, frame: &Frame) -> Option<Result<sinew::Report, String>>;
+
+    /// Seconds of the coming animation that it knows.
+    fn look_ahead(&self) -> f32 {
+        0.0
+    }
 
     /// Feet that landed or lifted in this frame.
     fn contacts(&mut self) -> Option<&mut Vec<(bool, crate::FootContact)>> {
@@ -376,7 +384,7 @@ impl Slot {
                 }
             }
         }
-        if let Err(missing) = self.handle.place(&place.world, places) {
+        if let Err(missing) = self.handle.place(&place.world, places, bound) {
             self.lose(missing, None);
             return fresh;
         }
@@ -431,6 +439,7 @@ impl Slot {
         self.report.rotation_residual = report.rotation_residual;
         self.report.out_of_reach = (report.out_of_reach * scale).min(f32::MAX);
         self.report.reached = report.reached();
+        self.report.look_ahead = self.handle.look_ahead();
     }
 
     /// It does not apply in this frame.

@@ -3,7 +3,11 @@
 
 use std::sync::Arc;
 
-use bevy_animation::{AnimationPlugin, AnimationTargetId};
+use bevy_animation::{
+    AnimatedBy, AnimationClip, AnimationPlayer, AnimationPlugin, AnimationTargetId, animated_field,
+    animation_curves::{AnimatableCurve, AnimatableKeyframeCurve},
+    graph::{AnimationGraph, AnimationGraphHandle},
+};
 use bevy_app::{App, PostUpdate, TaskPoolPlugin};
 use bevy_asset::{AssetApp, AssetPlugin, Assets, RenderAssetUsages};
 use bevy_ecs::prelude::*;
@@ -15,7 +19,7 @@ use bevy_mesh::{
 use bevy_sinew::{IkSkeleton, SinewPlugin};
 use bevy_time::TimePlugin;
 use bevy_transform::{TransformPlugin, components::GlobalTransform, prelude::Transform};
-use sinew::{JointTransform, Skeleton};
+use sinew::{JointTransform, Skeleton, motion::Clip};
 use sinew_files::Model;
 
 /// The plugins that a headless app needs beside ours.
@@ -152,4 +156,42 @@ impl Random {
 /// Adds a system that plays an animation: it writes bones in each frame, as Bevy's own does.
 pub fn animate<M>(app: &mut App, system: impl IntoScheduleConfigs<bevy_ecs::system::ScheduleSystem, M>) {
     app.add_systems(PostUpdate, system.in_set(bevy_app::AnimationSystems));
+}
+
+/// A clip of the engine, of linear tracks, as one of Bevy's.
+pub fn bevy_clip(model: &Model, clip: &Clip) -> AnimationClip {
+    let mut made = AnimationClip::default();
+    for tracks in clip.tracks() {
+        let target = AnimationTargetId::from_name(&Name::new(model.skeleton.name(tracks.joint).to_owned()));
+        if let Some(track) = &tracks.rotation {
+            let keys: Vec<_> = track.times().iter().copied().zip(track.values().iter().copied()).collect();
+            if let Ok(curve) = AnimatableKeyframeCurve::new(keys) {
+                let curve = AnimatableCurve::new(animated_field!(Transform::rotation), curve);
+                made.add_curve_to_target(target, curve);
+            }
+        }
+        if let Some(track) = &tracks.translation {
+            let keys: Vec<_> = track.times().iter().copied().zip(track.values().iter().copied()).collect();
+            if let Ok(curve) = AnimatableKeyframeCurve::new(keys) {
+                let curve = AnimatableCurve::new(animated_field!(Transform::translation), curve);
+                made.add_curve_to_target(target, curve);
+            }
+        }
+    }
+    made.set_duration(clip.duration());
+    made
+}
+
+/// Plays a clip on a character's bones for ever, by Bevy's own player.
+pub fn play(app: &mut App, character: Entity, model: &Model, bones: &[Entity], clip: &Clip) {
+    let clip = app.world_mut().resource_mut::<Assets<AnimationClip>>().add(bevy_clip(model, clip));
+    let (graph, node) = AnimationGraph::from_clip(clip);
+    let graph = app.world_mut().resource_mut::<Assets<AnimationGraph>>().add(graph);
+    let mut player = AnimationPlayer::default();
+    player.play(node).repeat();
+    app.world_mut().entity_mut(character).insert((player, AnimationGraphHandle(graph)));
+    for (joint, &bone) in model.skeleton.joints().zip(bones) {
+        let target = AnimationTargetId::from_name(&Name::new(model.skeleton.name(joint).to_owned()));
+        app.world_mut().entity_mut(bone).insert((target, AnimatedBy(character)));
+    }
 }

@@ -9,13 +9,13 @@ use sinew::{
     JointId, JointTransform, Pose, Skeleton,
     body::{BodyRoles, RoleError, RoleHints},
     glam::Affine3,
-    ground::plant::Figure,
+    ground::{Ground, plant::Figure},
 };
 
 use crate::{
     lod::{Difference, Waiting},
     person::Person,
-    slot::Slot,
+    slot::{Frame, Slot},
 };
 
 /// A character's skeleton, pose and bones: inserted with [`IkSkeleton`](crate::IkSkeleton), and filled when its bones are there.
@@ -251,6 +251,14 @@ impl Bound {
             holds: false,
             differences: Vec::new(),
         }
+    }
+
+    /// Solves the components of one set.
+    pub fn solve(&mut self, stage: u8, ground: &dyn Ground) {
+        let (part, joints, dt) = (&*self.part, &*self.joints, self.dt);
+        let frame = Frame { part, joints, targets: &[], ground, dt };
+        let of_stage = self.slots.iter_mut().filter(|slot| slot.kind.stage() as u8 == stage);
+        of_stage.for_each(|slot| slot.solve(&mut self.pose, self.scale, &frame));
     }
 
     /// Finds anew which joints are read and written. Allocates only where other joints are read than before.

@@ -251,19 +251,21 @@ fn cell(point: Vec3) -> (i64, i64) {
     (index(point.x), index(point.z))
 }
 
-/// The ground of one character: all but its own.
-pub(crate) struct Around<'a> {
-    pub grounds: &'a Grounds,
-    pub character: Entity,
-}
-
-impl Ground for Around<'_> {
-    fn cast_ray(&self, origin: Vec3, direction: Vec3, reach: f32, filter: &Filter) -> Option<Hit> {
+impl Grounds {
+    /// Casts a ray for a character: all ground counts but its own.
+    pub fn cast_ray(
+        &self,
+        character: Entity,
+        origin: Vec3,
+        direction: Vec3,
+        reach: f32,
+        filter: &Filter,
+    ) -> Option<Hit> {
         let mut nearest: Option<Hit> = None;
-        let Grounds { bodies, cells, large, .. } = self.grounds;
+        let Grounds { bodies, cells, large, .. } = self;
         let end = origin + direction * reach;
         let mut look = |entity: &Entity| {
-            let Some(body) = bodies.get(entity).filter(|body| body.owner != Some(self.character)) else {
+            let Some(body) = bodies.get(entity).filter(|body| body.owner != Some(character)) else {
                 return;
             };
             // The box about the ray.

@@ -19,6 +19,7 @@ mod mechanism;
 mod person;
 mod skeleton;
 mod slot;
+mod surface;
 mod template;
 mod transform;
 mod write;
@@ -27,11 +28,13 @@ use bevy_app::{AnimationSystems, App, Plugin, PostUpdate};
 use bevy_ecs::{
     change_detection::DetectChangesMut,
     component::Component,
-    entity::Entity,
     message::MessageReader,
     reflect::ReflectComponent,
-    schedule::{IntoScheduleConfigs, SystemSet},
-    system::{Query, Res},
+    schedule::{
+        IntoScheduleConfigs, SystemSet,
+        common_conditions::{not, resource_exists},
+    },
+    system::Query,
 };
 use bevy_reflect::{Reflect, std_traits::ReflectDefault};
 use bevy_transform::TransformSystems;
@@ -52,6 +55,11 @@ pub use look::{LookAtIk, LookAtIkTemplate};
 pub use mechanism::{IkValues, MechanismIk, MechanismIkTemplate};
 pub use skeleton::{IkJoint, IkRole, IkSkeleton};
 pub use slot::{IkReport, IkStatus};
+#[cfg(feature = "avian")]
+pub use surface::AvianGround;
+#[cfg(feature = "rapier")]
+pub use surface::RapierGround;
+pub use surface::{GroundParam, IkGroundPlugin, IkMeshes, IkNotGround};
 pub use write::TargetLost;
 
 /// The engine, whose types the components use.
@@ -112,6 +120,7 @@ impl Plugin for SinewPlugin {
             .register_type::<IkLod>()
             .register_type::<IkViewer>()
             .register_type::<IkGround>()
+            .register_type::<IkNotGround>()
             .init_resource::<bind::Kits>()
             .init_resource::<ground::Grounds>()
             .init_resource::<ahead::Clips>()
@@ -141,10 +150,12 @@ impl Plugin for SinewPlugin {
                 (
                     (bind::skins_changed, bind::bind).chain().in_set(Bind),
                     (teleport, ground::gather, ahead::load, gather::gather).chain().in_set(Gather),
-                    apply::<{ Stage::Feet as u8 }>.in_set(Feet),
-                    apply::<{ Stage::Look as u8 }>.in_set(Look),
-                    apply::<{ Stage::Limbs as u8 }>.in_set(Limbs),
-                    apply::<{ Stage::Body as u8 }>.in_set(Body),
+                    surface::apply::<{ Stage::Feet as u8 }, IkMeshes>
+                        .in_set(Feet)
+                        .run_if(not(resource_exists::<surface::OtherGround>)),
+                    surface::apply::<{ Stage::Look as u8 }, ()>.in_set(Look),
+                    surface::apply::<{ Stage::Limbs as u8 }, ()>.in_set(Limbs),
+                    surface::apply::<{ Stage::Body as u8 }, ()>.in_set(Body),
                     write::write.in_set(Write),
                 ),
             );
@@ -157,18 +168,4 @@ fn teleport(mut messages: MessageReader<IkTeleport>, mut characters: Query<&mut 
         let slots = binding.bypass_change_detection().bound.as_deref_mut().map(|bound| &mut bound.slots);
         slots.into_iter().flatten().for_each(|slot| slot.handle.teleport());
     }
-}
-
-/// Applies the components of one set on all characters, in parallel.
-fn apply<const STAGE: u8>(mut characters: Query<(Entity, &mut IkBinding)>, grounds: Res<ground::Grounds>) {
-    characters.par_iter_mut().for_each(|(character, mut binding)| {
-        let Some(bound) = binding.bypass_change_detection().bound.as_deref_mut() else { return };
-        if bound.awake && !bound.holds {
-            let ground = ground::Around { grounds: &grounds, character };
-            let (part, joints) = (&*bound.part, &*bound.joints);
-            let frame = slot::Frame { part, joints, targets: &[], ground: &ground, dt: bound.dt };
-            let of_stage = bound.slots.iter_mut().filter(|slot| slot.kind.stage() as u8 == STAGE);
-            of_stage.for_each(|slot| slot.solve(&mut bound.pose, bound.scale, &frame));
-        }
-    });
 }

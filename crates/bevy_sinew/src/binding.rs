@@ -81,6 +81,8 @@ pub(crate) struct Kit {
     pub figure: OnceLock<Result<Figure, String>>,
     /// The body with human limits, once it has been asked for.
     person: OnceLock<Option<Person>>,
+    /// Greatest distance of a joint from the origin in the bind pose.
+    pub size: f32,
     /// Parts of the skeleton that are in use.
     parts: Mutex<Vec<Weak<Part>>>,
 }
@@ -107,6 +109,7 @@ impl Kit {
     pub fn new(skeleton: Skeleton, declared: Vec<(String, JointId)>, meshes: Vec<AssetId<Mesh>>) -> Self {
         let skeleton = Arc::new(skeleton);
         let bind = Pose::rest(&skeleton);
+        let size = skeleton.joints().map(|joint| bind.position(joint).length()).fold(0.0, f32::max);
         let body = BodyRoles::find_with(&bind, &RoleHints::new().with_declared(&declared));
         Self {
             skeleton,
@@ -116,6 +119,7 @@ impl Kit {
             meshes,
             figure: OnceLock::new(),
             person: OnceLock::new(),
+            size,
             parts: Mutex::default(),
         }
     }
@@ -220,6 +224,8 @@ pub(crate) struct Bound {
     /// Seconds that a solve of this frame stands for.
     pub dt: f32,
     pub waiting: Waiting,
+    /// Whether casts are kept, to be drawn.
+    pub records: bool,
     /// Whether bones keep what the last solve did, and what that was, in the order of `turned`.
     pub holds: bool,
     pub differences: Vec<Difference>,
@@ -248,6 +254,7 @@ impl Bound {
             awake: false,
             dt: 0.0,
             waiting: Waiting::default(),
+            records: false,
             holds: false,
             differences: Vec::new(),
         }
@@ -256,7 +263,7 @@ impl Bound {
     /// Solves the components of one set.
     pub fn solve(&mut self, stage: u8, ground: &dyn Ground) {
         let (part, joints, dt) = (&*self.part, &*self.joints, self.dt);
-        let frame = Frame { part, joints, targets: &[], ground, dt };
+        let frame = Frame { part, joints, targets: &[], ground, dt, records: self.records };
         let of_stage = self.slots.iter_mut().filter(|slot| slot.kind.stage() as u8 == stage);
         of_stage.for_each(|slot| slot.solve(&mut self.pose, self.scale, &frame));
     }

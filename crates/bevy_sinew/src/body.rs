@@ -12,6 +12,7 @@ use bevy_transform::components::Transform;
 use sinew::{
     Goal, JointId, Pose, Report, Workspace,
     body::{Role, Trackers, TrackersState},
+    glam::Affine3,
     solve::{Effector, FullBody, FullBodyOptions, IterativeOptions, RootMode},
 };
 
@@ -19,6 +20,7 @@ use crate::{
     IkBone, IkLayer, IkReport,
     aim::Aim,
     binding::{Bound, Kit, Part},
+    draw::Led,
     person::Person,
     slot::{Components, Frame, Handle, Wish},
 };
@@ -296,6 +298,10 @@ impl Handle for BodySlot {
             Some(Solver::Plain(body)) => body.joints().for_each(visit),
             None => {}
         }
+    }
+
+    fn goal(&self, target: usize, place: Affine3) -> Led {
+        Some((self.effectors.get(target)?.joint, self.aims.get(target)?.goal(place)))
     }
 
     fn forget(&mut self) {

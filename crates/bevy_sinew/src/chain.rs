@@ -6,7 +6,8 @@ use bevy_ecs::{component::Component, entity::Entity, reflect::ReflectComponent};
 use bevy_reflect::{Reflect, std_traits::ReflectDefault};
 use bevy_transform::components::Transform;
 use sinew::{
-    JointId, Pole, Pose, Report, Workspace,
+    Chain, JointId, Pole, Pose, Report, Workspace,
+    glam::Affine3,
     solve::{
         Auto, Ccd, ChainSolver, ChainSolverError, DampedLeastSquares, Fabrik, Follow, FollowOptions,
         IterativeOptions,
@@ -17,6 +18,7 @@ use crate::{
     IkBone, IkLayer, IkReport,
     aim::Aim,
     binding::{Bound, Kit, Part},
+    draw::Led,
     slot::{Components, Frame, Handle, Wish},
     template::template,
 };
@@ -173,6 +175,15 @@ impl core::fmt::Debug for ChainSlot {
     }
 }
 
+impl ChainSlot {
+    fn chain(&self) -> Option<&Chain> {
+        match self.solver.as_ref()? {
+            Solver::Chain(solver) => Some(solver.chain()),
+            Solver::Follow(follow) => Some(follow.chain()),
+        }
+    }
+}
+
 impl Handle for ChainSlot {
     fn read(
         &mut self,
@@ -205,12 +216,12 @@ impl Handle for ChainSlot {
     }
 
     fn turns(&self, visit: &mut dyn FnMut(JointId)) {
-        let chain = match &self.solver {
-            Some(Solver::Chain(solver)) => solver.chain(),
-            Some(Solver::Follow(follow)) => follow.chain(),
-            None => return,
-        };
-        chain.joints().iter().for_each(|&joint| visit(joint));
+        self.chain().into_iter().flat_map(Chain::joints).for_each(|&joint| visit(joint));
+    }
+
+    fn goal(&self, target: usize, place: Affine3) -> Led {
+        let tip = self.chain().filter(|_| target == 0)?.tip();
+        Some((tip, self.aim.goal(place)))
     }
 
     fn forget(&mut self) {

@@ -7,6 +7,7 @@ use bevy_reflect::{Reflect, std_traits::ReflectDefault};
 use sinew::{
     Goal, JointId, Pose, Report, Workspace,
     body::Role,
+    glam::Affine3,
     solve::{Drag, Effector, Pin},
 };
 
@@ -14,6 +15,7 @@ use crate::{
     IkBone, IkBones, IkLayer, IkReport,
     aim::Aim,
     binding::{Bound, Kit, Part},
+    draw::Led,
     person::Person,
     slot::{Components, Frame, Handle, Wish},
     template::template,
@@ -157,6 +159,10 @@ impl Handle for DragSlot {
 
     fn turns(&self, visit: &mut dyn FnMut(JointId)) {
         self.moves.iter().for_each(|&joint| visit(joint));
+    }
+
+    fn goal(&self, _: usize, place: Affine3) -> Led {
+        Some((*self.joints.first()?, self.aim.goal(place)))
     }
 
     fn forget(&mut self) {

@@ -1,5 +1,7 @@
 //! Feet on the ground.
 
+use std::cell::RefCell;
+
 use bevy_ecs::{
     component::Component, entity::Entity, event::EntityEvent, message::Message, reflect::ReflectComponent,
 };
@@ -19,6 +21,7 @@ use crate::{
     IkLayer, IkReport,
     ahead::Ahead,
     binding::{Bound, Kit, Part},
+    draw::{Ray, Recorder, StandingSole},
     gather::{NoPlace, Places},
     ground::split,
     slot::{Components, Frame, Handle, Wish},
@@ -184,6 +187,9 @@ pub(crate) struct FeetSlot {
     last: Option<Vec3>,
     looks_ahead: bool,
     ahead: Ahead,
+    /// The last casts, and those of this frame.
+    rays: Vec<Ray>,
+    fresh_rays: Vec<Ray>,
     /// The pose without planting.
     before: Option<Pose>,
     motion: Motion,
@@ -296,6 +302,18 @@ impl Handle for FeetSlot {
         }
     }
 
+    fn feet(&self) -> ([StandingSole; 2], &[Ray]) {
+        let mut soles = [None; 2];
+        if let Some((planter, feet)) = &self.solver {
+            for (n, (leg, sole)) in planter.figure().legs().iter().zip(&mut soles).enumerate() {
+                let (foot, toes) = (leg.foot, leg.toes.unwrap_or(leg.foot));
+                let points = [(foot, leg.sole.heel), (foot, leg.sole.ball), (toes, leg.sole.tip)];
+                *sole = feet.stands(n).then_some(points);
+            }
+        }
+        (soles, &self.rays)
+    }
+
     fn look_ahead(&self) -> f32 {
         self.solver.as_ref().map_or(0.0, |(planter, _)| planter.look_ahead())
     }
@@ -307,7 +325,24 @@ impl Handle for FeetSlot {
 
 impl FeetSlot {
     fn plant(&mut self, pose: &mut Pose, frame: &Frame) -> Result<Report, Problem> {
-        let &Frame { joints, ground: world, dt, .. } = frame;
+        if !frame.records {
+            self.rays.clear();
+            return self.plant_on(pose, frame, frame.ground);
+        }
+        // Not every frame casts: those of the last one that did are kept.
+        let mut rays = std::mem::take(&mut self.fresh_rays);
+        rays.clear();
+        let recorder = Recorder { ground: frame.ground, rays: RefCell::new(&mut rays) };
+        let planted = self.plant_on(pose, frame, &recorder);
+        self.fresh_rays = rays;
+        if !self.fresh_rays.is_empty() {
+            std::mem::swap(&mut self.rays, &mut self.fresh_rays);
+        }
+        planted
+    }
+
+    fn plant_on(&mut self, pose: &mut Pose, frame: &Frame, world: &dyn Ground) -> Result<Report, Problem> {
+        let &Frame { joints, dt, .. } = frame;
         let metre = math::uniform_scale(&self.world.matrix3).abs();
         let Some((planter, feet)) = &mut self.solver else { return Err(Problem::Unmade) };
         let placement = Placement::new(self.world).map_err(Problem::Place)?;

@@ -8,6 +8,7 @@ mod body;
 mod bone;
 mod chain;
 mod drag;
+mod draw;
 mod feet;
 mod gather;
 mod ground;
@@ -46,6 +47,9 @@ pub use body::{FullBodyIk, IkGoal, IkGoals, IkRoot};
 pub use bone::{IkBone, IkBones};
 pub use chain::{ChainIk, ChainIkTemplate, IkSolver};
 pub use drag::{DragIk, DragIkTemplate};
+pub use draw::IkDraw;
+#[cfg(feature = "gizmos")]
+pub use draw::IkGizmos;
 pub use feet::{FootContact, FootLanded, FootLifted, FootPlanting, FootPlantingTemplate, IkTeleport};
 pub use ground::IkGround;
 pub use limb::{LimbIk, LimbIkTemplate};
@@ -159,6 +163,14 @@ impl Plugin for SinewPlugin {
                     write::write.in_set(Write),
                 ),
             );
+    }
+
+    #[cfg(feature = "gizmos")]
+    fn finish(&self, app: &mut App) {
+        // A server has none.
+        if app.world().contains_resource::<bevy_gizmos::GizmoHandles>() {
+            draw::build(app);
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use bevy_transform::components::Transform;
 use sinew::{
     Chain, Goal, JointId, Pole, Pose, Report, SolveError,
     body::{Role, Side},
-    glam::Vec3,
+    glam::{Affine3, Vec3},
     joint::Joint,
     math,
     solve::{LimbOptions, TwoBone},
@@ -16,6 +16,7 @@ use crate::{
     IkBone, IkLayer, IkReport,
     aim::Aim,
     binding::{Bound, Kit, Part},
+    draw::Led,
     slot::{Components, Frame, Handle, Wish},
     template::template,
 };
@@ -201,6 +202,11 @@ impl Handle for LimbSlot {
             self.solver = Some(solver.map_err(|error| error.to_string())?);
         }
         Ok(())
+    }
+
+    fn goal(&self, target: usize, place: Affine3) -> Led {
+        let tip = *self.solver.as_ref().filter(|_| target == 0)?.chain().joints().last()?;
+        Some((tip, self.aim.goal(place)))
     }
 
     fn solve(&mut self, pose: &mut Pose, frame: &Frame) -> Option<Result<Report, String>> {

@@ -20,6 +20,7 @@ use crate::{
     body::BodySlot,
     chain::ChainSlot,
     drag::DragSlot,
+    draw::{Led, Ray, StandingSole},
     feet::FeetSlot,
     gather::{NoPlace, Places},
     limb::LimbSlot,
@@ -203,6 +204,8 @@ pub(crate) struct Frame<'a> {
     pub ground: &'a dyn Ground,
     /// Seconds since the last frame.
     pub dt: f32,
+    /// Whether casts are kept, to be drawn.
+    pub records: bool,
 }
 
 /// A component of inverse kinematics, as a character keeps it ready.
@@ -257,6 +260,16 @@ pub(crate) trait Handle: core::fmt::Debug + Send + Sync {
     /// Seconds of the coming animation that it knows.
     fn look_ahead(&self) -> f32 {
         0.0
+    }
+
+    /// The bone that goes to a target, by the target's number and place, and its goal.
+    fn goal(&self, _target: usize, _place: Affine3) -> Led {
+        None
+    }
+
+    /// Soles of feet that stand, and the rays that were cast for them.
+    fn feet(&self) -> ([StandingSole; 2], &[Ray]) {
+        ([None; 2], &[])
     }
 
     /// Feet that landed or lifted in this frame.

@@ -10,7 +10,7 @@ use bevy_ecs::{
 use bevy_reflect::{Reflect, std_traits::ReflectDefault};
 use bevy_transform::components::Transform;
 use sinew::{
-    Goal, JointId, Pose, Report, Workspace,
+    Goal, JointId, JointTransform, Pose, Report, SolveError, Workspace,
     body::{Role, Trackers, TrackersState},
     glam::Affine3,
     solve::{Effector, FullBody, FullBodyOptions, IterativeOptions, RootMode},
@@ -32,8 +32,8 @@ use crate::{
 /// keeps its balance over them. Where that is not possible, the feet slide after it. Other bodies keep the
 /// [`IkLimits`](crate::IkLimits) of their bones alone.
 ///
-/// A body that nothing animates goes on from its last pose; else each frame starts from the animation's. After the first frame
-/// it stays on its branch: elbows and knees do not leap to the other side.
+/// Each frame starts from the animation's pose; a body that nothing animates goes on from its last one, and a person begins at
+/// ease. After the first frame it stays on its branch: elbows and knees do not leap to the other side.
 ///
 /// ```
 /// # use bevy_ecs::prelude::*;
@@ -76,14 +76,15 @@ pub enum IkRoot {
     Pinned,
     /// It moves freely.
     Free,
-    /// It moves against a spring of this strength, 0 to 1e6; 1 by default. At 1, a way as long as the body is costs as much as a turn
-    /// of one radian.
+    /// It moves against a spring to where the animation has it, of this strength, 0 to 1e6; 10 by default. At 1, a way as long as
+    /// the body is costs as much as a turn of one radian. With less than 10, the hips of a body led by head and hands wander, and leap
+    /// at times; with more, the trunk bends where knees should.
     Spring(f32),
 }
 
 impl Default for IkRoot {
     fn default() -> Self {
-        Self::Spring(1.0)
+        Self::Spring(10.0)
     }
 }
 
@@ -199,6 +200,46 @@ impl FullBodyIk {
     }
 }
 
+/// A pose that nothing animates, from frame to frame.
+#[derive(Debug, Default)]
+struct Resumed {
+    /// What it was before the last solve and after it.
+    before: Vec<JointTransform>,
+    after: Vec<JointTransform>,
+    goals: Vec<Goal>,
+    report: Option<Report>,
+}
+
+impl Resumed {
+    /// Solves a pose, and goes on from the last solve if the pose is what it was before it. Where the goals are the same too, nothing
+    /// is left to do. Else the root starts where it is without the solve: its spring brings it back there.
+    fn solve(
+        &mut self,
+        pose: &mut Pose,
+        root: JointId,
+        goals: &[Goal],
+        solve: impl FnOnce(&mut Pose) -> Result<Report, SolveError>,
+    ) -> Result<Report, SolveError> {
+        let goes_on = self.before == pose.locals() && pose.set_locals(&self.after).is_ok();
+        if !goes_on {
+            self.before.clear();
+            self.before.extend_from_slice(pose.locals());
+        } else if let Some(report) = self.report.filter(|_| self.goals == goals) {
+            return Ok(report);
+        } else {
+            pose.set_translation(root, self.before[root.index()].translation);
+        }
+        pose.update();
+        let report = solve(pose);
+        self.report = report.as_ref().ok().copied();
+        self.after.clear();
+        self.after.extend_from_slice(pose.locals());
+        self.goals.clear();
+        self.goals.extend_from_slice(goals);
+        report
+    }
+}
+
 /// Steps of a solve in a frame that follows another: what is within reach takes fewer.
 const STEPS: u32 = 60;
 
@@ -225,8 +266,7 @@ pub(crate) struct BodySlot {
     root_mode: RootMode,
     /// Feet stand anew, and the search is a full one.
     reset: bool,
-    /// The pose that it started from in the last frame, and what it made of it.
-    last: Option<(Pose, Pose)>,
+    resumed: Resumed,
     workspace: Mutex<Workspace>,
 }
 
@@ -347,32 +387,32 @@ impl Handle for BodySlot {
         // From the second frame on the body stays on its branch, so that it does not leap, and takes its time.
         let later = self.options.with_max_restarts(0).with_max_iterations(STEPS);
         let options = if fresh { self.options } else { later };
-        // What nothing animates goes on from its last pose.
-        let (from, made) = self.last.get_or_insert_with(|| (pose.clone(), pose.clone()));
-        let rests = !fresh && from.locals() == pose.locals();
-        from.copy_from(pose);
-        if rests {
-            pose.copy_from(made);
+        let (root, resumed) = (self.root?, &mut self.resumed);
+        if fresh {
+            *resumed = Resumed::default();
         }
         let report = match self.solver.as_mut()? {
             Solver::Plain(body) => {
                 let options = FullBodyOptions::new().with_iterative(options).with_root(self.root_mode);
-                body.solve(workspace, pose, &self.goals, &options)
+                resumed
+                    .solve(pose, root, &self.goals, |pose| body.solve(workspace, pose, &self.goals, &options))
             }
             Solver::Person(boxed) => {
                 let (trackers, state, person) = &mut **boxed;
                 if trackers.root != RootMode::Free {
                     trackers.root = self.root_mode;
                 }
-                person.solve(pose, |person| {
-                    if fresh {
-                        trackers.stand(state, person)?;
-                    }
-                    trackers.solve(state, workspace, person, &self.goals, &options)
+                // Feet stand where they are without it.
+                let stood = if fresh { trackers.stand(state, person.load(pose)) } else { Ok(()) };
+                stood.and_then(|()| {
+                    person.solve(pose, |person| {
+                        resumed.solve(person, root, &self.goals, |person| {
+                            trackers.solve(state, workspace, person, &self.goals, &options)
+                        })
+                    })
                 })
             }
         };
-        made.copy_from(pose);
         Some(report.map_err(|error| error.to_string()))
     }
 }

@@ -203,8 +203,7 @@ impl Handle for DragSlot {
             let begun = match &mut self.person {
                 None => self.begin(pose).map(|drag| (drag, pose.clone())),
                 Some(person) => {
-                    person.load(pose);
-                    let person = person.pose().clone();
+                    let person = person.load(pose).clone();
                     self.begin(&person).map(|drag| (drag, person))
                 }
             };

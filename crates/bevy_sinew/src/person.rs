@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sinew::{
-    Pose, Skeleton,
+    JointTransform, Pose, Skeleton,
     body::{BodyRoles, HumanLimits},
 };
 
@@ -14,6 +14,8 @@ pub(crate) struct Person {
     stance: Pose,
     /// The pose that is solved.
     pose: Pose,
+    /// Local transforms in which it was modelled.
+    bind: Vec<JointTransform>,
 }
 
 impl Person {
@@ -30,26 +32,22 @@ impl Person {
         let mut stance = Pose::rest(&Arc::new(skeleton));
         limits.stand_at_ease(bind, body, &mut stance);
         stance.update();
-        Self { pose: stance.clone(), stance }
+        Self { pose: stance.clone(), stance, bind: bind.locals().to_vec() }
     }
 
     pub fn stance(&self) -> &Pose {
         &self.stance
     }
 
-    /// The pose that is solved.
-    pub fn pose(&self) -> &Pose {
-        &self.pose
-    }
-
     /// Takes over a pose of the whole skeleton.
-    pub fn load(&mut self, pose: &Pose) {
+    pub fn load(&mut self, pose: &Pose) -> &Pose {
         for joint in pose.skeleton().joints() {
             if self.pose.local(joint) != pose.local(joint) {
                 self.pose.set_local(joint, *pose.local(joint));
             }
         }
         self.pose.update();
+        &self.pose
     }
 
     /// Solves a pose of the whole skeleton within the limits.
@@ -59,6 +57,10 @@ impl Person {
         solve: impl FnOnce(&mut Pose) -> Result<T, E>,
     ) -> Result<T, E> {
         self.load(pose);
+        // Where nothing animates the body, it would stand as it was modelled, with arms aside.
+        if self.pose.locals() == self.bind.as_slice() {
+            self.pose.copy_from(&self.stance);
+        }
         let report = solve(&mut self.pose)?;
         for index in 0..self.pose.locals().len() {
             let Some(joint) = self.pose.skeleton().joint_at(index) else { break };

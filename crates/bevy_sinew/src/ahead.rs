@@ -1,6 +1,9 @@
 //! The coming animation of Bevy's players.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use bevy_animation::{
     AnimatedBy, AnimationClip, AnimationPlayer, AnimationTargetId, RepeatAnimation,
@@ -12,6 +15,7 @@ use bevy_asset::{AssetEvent, AssetId, Assets};
 use bevy_ecs::{
     entity::Entity,
     message::MessageReader,
+    query::With,
     resource::Resource,
     system::{Query, Res, ResMut, SystemParam},
 };
@@ -20,15 +24,17 @@ use bevy_platform::hash::NoOpHash;
 use bevy_transform::components::Transform;
 use sinew::{JointId, JointTransform, Pose, math};
 
-use crate::binding::Bound;
+use crate::{FootPlanting, binding::Bound};
 
 /// Samples of a clip in a second: a sample of Bevy's own is boxed, so that none is taken in a frame.
 const RATE: f32 = 60.0;
 
-/// Clips as tracks of the engine, since they were loaded.
+/// Clips as the samples of a second, since they were loaded.
 #[derive(Resource, Default)]
 pub(crate) struct Clips {
     known: HashMap<AssetId<AnimationClip>, Arc<Tracks>>,
+    /// Those that have come while there were no feet in the world.
+    waiting: HashSet<AssetId<AnimationClip>>,
 }
 
 /// A clip.
@@ -117,17 +123,26 @@ pub(crate) fn load(
     mut clips: ResMut<Clips>,
     assets: Option<Res<Assets<AnimationClip>>>,
     mut events: MessageReader<AssetEvent<AnimationClip>>,
+    feet: Query<(), With<FootPlanting>>,
 ) {
     let Some(assets) = assets else { return };
+    let clips = &mut *clips;
     for event in events.read() {
         match event {
-            AssetEvent::Added { id } | AssetEvent::Modified { id } => {
-                if let Some(clip) = assets.get(*id) {
-                    clips.known.insert(*id, Arc::new(Tracks::new(clip)));
-                }
+            AssetEvent::Added { id } | AssetEvent::Modified { id } => _ = clips.waiting.insert(*id),
+            AssetEvent::Removed { id } => {
+                clips.known.remove(id);
+                clips.waiting.remove(id);
             }
-            AssetEvent::Removed { id } => _ = clips.known.remove(id),
             _ => {}
+        }
+    }
+    // Whoever plants no feet pays nothing.
+    if !clips.waiting.is_empty() && !feet.is_empty() {
+        for id in clips.waiting.drain() {
+            if let Some(clip) = assets.get(id) {
+                clips.known.insert(id, Arc::new(Tracks::new(clip)));
+            }
         }
     }
 }
@@ -486,6 +501,8 @@ mod tests {
         // All bones are read.
         let chain = crate::ChainIk::new("hips", "foot").at(character);
         world.entity_mut(character).insert(crate::ChainIk { position_influence: 1e-9, ..chain });
+        // It has no legs, but clips are sampled for it.
+        world.spawn(FootPlanting::default());
 
         let mut seen = Vec::new();
         for _ in 0..240 {

@@ -28,7 +28,8 @@ use crate::{
     mechanism::MechanismSlot,
 };
 
-/// How a component of inverse kinematics went in the last frame; on its entity, and there by itself.
+/// How a component of inverse kinematics went in the last frame; on its entity, and there by itself. Where an entity has several, it is
+/// that of one that could not apply, else that of the last one.
 #[derive(Component, Clone, Debug, PartialEq, Default, Reflect)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 pub struct IkReport {
@@ -64,6 +65,17 @@ pub enum IkStatus {
     TargetLost,
     /// It could not apply.
     Failed,
+}
+
+impl IkStatus {
+    /// Of several reports, that of the highest rank is told.
+    pub(crate) fn rank(self) -> u8 {
+        match self {
+            Self::Idle => 0,
+            Self::Solved => 1,
+            Self::TargetLost | Self::Failed => 2,
+        }
+    }
 }
 
 /// The place of a target.

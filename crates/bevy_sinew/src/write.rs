@@ -54,13 +54,22 @@ pub(crate) fn write(
         if bound.awake {
             bound.write(&mut transforms, tick.this_run());
         }
-        for slot in bound.slots.iter_mut().filter(|slot| slot.news) {
-            slot.news = false;
-            if let Ok(mut report) = reports.get_mut(slot.entity)
-                && *report != slot.report
-            {
-                report.clone_from(&slot.report);
+        for at in 0..bound.slots.len() {
+            if !std::mem::take(&mut bound.slots[at].news) {
+                continue;
             }
+            let entity = bound.slots[at].entity;
+            if let Ok(mut report) = reports.get_mut(entity) {
+                // Those of one entity share a report: what went wrong counts, else the last one.
+                let mine = bound.slots.iter().filter(|slot| slot.entity == entity);
+                let told = mine.clone().map(|slot| &slot.report).max_by_key(|report| report.status.rank());
+                let ahead = mine.map(|slot| slot.report.look_ahead).fold(0.0, f32::max);
+                if let Some(told) = told.filter(|told| *report != **told || report.look_ahead != ahead) {
+                    report.clone_from(told);
+                    report.look_ahead = ahead;
+                }
+            }
+            let slot = &mut bound.slots[at];
             if let Some(values) = slot.handle.values()
                 && let Ok(mut known) = values_of.get_mut(slot.entity)
                 && known.0 != values

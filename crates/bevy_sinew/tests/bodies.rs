@@ -8,8 +8,8 @@ use bevy_app::App;
 use bevy_ecs::prelude::*;
 use bevy_math::{Quat, Vec3};
 use bevy_sinew::{
-    ChainIk, DragIk, FullBodyIk, IkBinding, IkGoal, IkLimits, IkReport, IkRoot, IkSkeleton, IkSolver,
-    IkStatus, IkValues, LimbIk, MechanismIk, TargetLost,
+    ChainIk, DragIk, FootPlanting, FullBodyIk, IkBinding, IkGoal, IkLimits, IkReport, IkRoot, IkSkeleton,
+    IkSolver, IkStatus, IkValues, LimbIk, MechanismIk, TargetLost,
 };
 use bevy_time::TimeUpdateStrategy;
 use bevy_transform::components::Transform;
@@ -544,6 +544,25 @@ fn a_target_that_goes_is_told_by_each_of_them() {
         assert!(told.contains(&TargetLost { character, handle, target: gone }));
     }
     assert_eq!(locals(&app, &bones), before);
+}
+
+/// Feet without legs fail, and the chain on the same entity goes on; the report is that of the feet.
+#[test]
+fn what_goes_wrong_is_told_of_several() {
+    let mut app = common::app();
+    let (character, bones) = tail(&mut app, PI);
+    let target = app.world_mut().spawn(Transform::from_xyz(0.4, 0.5, 0.2)).id();
+    let both = (ChainIk::new("tail 0", "tail 11").at(target), FootPlanting::default());
+    app.world_mut().entity_mut(character).insert(both);
+    for _ in 0..3 {
+        app.update();
+        let told = report(&app, character);
+        assert!(told.status == IkStatus::Failed && told.problem.contains("no legs"), "{told:?}");
+        assert!(at(&app, bones[11]).distance(at(&app, target)) < 1e-3);
+    }
+    app.world_mut().entity_mut(character).remove::<FootPlanting>();
+    app.update();
+    assert_eq!(report(&app, character).status, IkStatus::Solved);
 }
 
 #[test]

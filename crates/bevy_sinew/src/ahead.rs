@@ -29,6 +29,9 @@ use crate::{FootPlanting, binding::Bound};
 /// Samples of a clip in a second: a sample of Bevy's own is boxed, so that none is taken in a frame.
 const RATE: f32 = 60.0;
 
+/// Samples of a clip at most: one of more than a minute has fewer a second.
+const MOST: f32 = 3600.0;
+
 /// Clips as the samples of a second, since they were loaded.
 #[derive(Resource, Default)]
 pub(crate) struct Clips {
@@ -64,7 +67,7 @@ struct Local {
 impl Tracks {
     fn new(clip: &AnimationClip) -> Self {
         let duration = clip.duration().max(0.0);
-        let steps = (duration * RATE).ceil().clamp(1.0, 1e6) as usize;
+        let steps = (duration * RATE).ceil().clamp(1.0, MOST) as usize;
         let of =
             |&target: &AnimationTargetId| {
                 let times = || (0..=steps).map(|step| duration * step as f32 / steps as f32);

@@ -18,6 +18,7 @@ mod lod;
 mod look;
 mod mechanism;
 mod person;
+mod rig;
 mod skeleton;
 mod slot;
 mod surface;
@@ -26,6 +27,7 @@ mod transform;
 mod write;
 
 use bevy_app::{AnimationSystems, App, Plugin, PostUpdate};
+use bevy_asset::AssetApp;
 use bevy_ecs::{
     change_detection::DetectChangesMut,
     component::Component,
@@ -57,6 +59,7 @@ pub use limits::{IkFreedom, IkLimits};
 pub use lod::{IkLod, IkViewer};
 pub use look::{LookAtIk, LookAtIkTemplate};
 pub use mechanism::{IkValues, MechanismIk, MechanismIkTemplate};
+pub use rig::{IkRig, IkRigAsset, IkRigGoal, IkRigGoals};
 pub use skeleton::{IkJoint, IkRole, IkSkeleton};
 pub use slot::{IkReport, IkStatus};
 #[cfg(feature = "avian")]
@@ -120,6 +123,7 @@ impl Plugin for SinewPlugin {
             .register_type::<DragIk>()
             .register_type::<MechanismIk>()
             .register_type::<IkValues>()
+            .register_type::<IkRig>()
             .register_type::<IkLimits>()
             .register_type::<IkLod>()
             .register_type::<IkViewer>()
@@ -134,6 +138,7 @@ impl Plugin for SinewPlugin {
             .add_message::<IkTeleport>()
             .add_message::<bevy_asset::AssetEvent<bevy_mesh::Mesh>>()
             .add_message::<bevy_asset::AssetEvent<bevy_animation::AnimationClip>>()
+            .add_message::<bevy_asset::AssetEvent<IkRigAsset>>()
             .add_message::<bevy_asset::AssetEvent<bevy_mesh::skinning::SkinnedMeshInverseBindposes>>()
             .add_observer(bind::bones_came)
             .add_observer(bind::bones_went)
@@ -152,7 +157,7 @@ impl Plugin for SinewPlugin {
             .add_systems(
                 PostUpdate,
                 (
-                    (bind::skins_changed, bind::bind).chain().in_set(Bind),
+                    (bind::skins_changed, rig::rigs_changed, bind::bind).chain().in_set(Bind),
                     (teleport, ground::gather, ahead::load, gather::gather).chain().in_set(Gather),
                     surface::apply::<{ Stage::Feet as u8 }, IkMeshes>
                         .in_set(Feet)
@@ -165,9 +170,15 @@ impl Plugin for SinewPlugin {
             );
     }
 
-    #[cfg(feature = "gizmos")]
     fn finish(&self, app: &mut App) {
-        // A server has none.
+        // An app may have no assets at all.
+        if app.world().contains_resource::<bevy_asset::AssetServer>() {
+            app.init_asset::<IkRigAsset>();
+            #[cfg(feature = "rig")]
+            app.init_asset_loader::<rig::file::RigLoader>();
+        }
+        // A server has no gizmos.
+        #[cfg(feature = "gizmos")]
         if app.world().contains_resource::<bevy_gizmos::GizmoHandles>() {
             draw::build(app);
         }

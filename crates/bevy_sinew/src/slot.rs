@@ -15,7 +15,7 @@ use sinew::{
 };
 
 use crate::{
-    ChainIk, DragIk, FootPlanting, FullBodyIk, IkLayer, LimbIk, LookAtIk, MechanismIk,
+    ChainIk, DragIk, FootPlanting, FullBodyIk, IkLayer, IkRig, LimbIk, LookAtIk, MechanismIk,
     binding::{Bound, Kept, Kit, Part},
     body::BodySlot,
     chain::ChainSlot,
@@ -26,6 +26,7 @@ use crate::{
     limb::LimbSlot,
     look::LookSlot,
     mechanism::MechanismSlot,
+    rig::{RigSlot, Rigs},
 };
 
 /// How a component of inverse kinematics went in the last frame; on its entity, and there by itself. Where an entity has several, it is
@@ -119,6 +120,7 @@ pub(crate) enum Kind {
     Body,
     Drag,
     Mechanism,
+    Rig,
 }
 
 /// The set of the frame in which a kind applies.
@@ -136,7 +138,7 @@ impl Kind {
             Self::Feet => Stage::Feet,
             Self::Look => Stage::Look,
             Self::Limb | Self::Chain => Stage::Limbs,
-            Self::Body | Self::Drag | Self::Mechanism => Stage::Body,
+            Self::Body | Self::Drag | Self::Mechanism | Self::Rig => Stage::Body,
         }
     }
 
@@ -149,6 +151,7 @@ impl Kind {
             Self::Body => Box::<BodySlot>::default(),
             Self::Drag => Box::<DragSlot>::default(),
             Self::Mechanism => Box::<MechanismSlot>::default(),
+            Self::Rig => Box::<RigSlot>::default(),
         }
     }
 }
@@ -174,6 +177,8 @@ macro_rules! kinds {
         #[derive(SystemParam)]
         pub(crate) struct Components<'w, 's> {
             $(pub $field: Query<'w, 's, Ref<'static, $component>>,)*
+            /// Rigs, which components name.
+            pub rigs: Rigs<'w>,
         }
 
         impl Components<'_, '_> {
@@ -196,6 +201,7 @@ kinds! {
     Body body: FullBodyIk,
     Drag drag: DragIk,
     Mechanism mechanism: MechanismIk,
+    Rig rig: IkRig,
 }
 
 /// What a component asks for.

@@ -14,8 +14,8 @@ use bevy_asset::Assets;
 use bevy_ecs::prelude::*;
 use bevy_math::{Quat, Vec3};
 use bevy_sinew::{
-    ChainIk, DragIk, FootPlanting, FullBodyIk, IkGoal, IkLimits, IkLod, IkSkeleton, IkSolver, IkSystems,
-    IkTeleport, IkViewer, LookAtIk, MechanismIk,
+    ChainIk, DragIk, FootPlanting, FullBodyIk, IkGoal, IkLimits, IkLod, IkRig, IkRigAsset, IkSkeleton,
+    IkSolver, IkSystems, IkTeleport, IkViewer, LookAtIk, MechanismIk,
 };
 use bevy_time::TimeUpdateStrategy;
 use bevy_transform::components::Transform;
@@ -44,6 +44,9 @@ fn scene(place: Transform) -> Scene {
     world.spawn((FullBodyIk::new(goals), ChildOf(character)));
     world.spawn((DragIk::new("hand.L").at(target).with_pins(["foot.L"]), ChildOf(character)));
     world.spawn((MechanismIk::new("toes.R").at(target), ChildOf(character)));
+    let rig = IkRigAsset::humanoid(bevy_sinew::sinew::rig::HumanoidSpec::new());
+    let rig = world.resource_mut::<Assets<IkRigAsset>>().add(rig);
+    world.spawn((IkRig::new(rig).with_goal("left foot", target), ChildOf(character)));
     world.entity_mut(bone(&model, &bones, "shin.R")).insert(IkLimits::hinge(Vec3::X, 0.0, 2.0));
     Scene { app, character, bones, target }
 }
@@ -100,6 +103,10 @@ fn numbers_of_components_that_are_none_leave_finite_bones() {
             for goal in &mut body.goals.0 {
                 (goal.position_influence, goal.rotation_influence, goal.offset) = (number, number, offset);
             }
+        }
+        for mut rig in world.query::<&mut IkRig>().iter_mut(world) {
+            let goal = &mut rig.goals.0[0];
+            (goal.position_influence, goal.rotation_influence) = (number, number);
         }
         for mut machine in world.query::<&mut MechanismIk>().iter_mut(world) {
             (machine.speed, machine.tool) = (number, offset);

@@ -368,6 +368,16 @@ fn times(has: Has) -> (Vec<(&'static str, f64)>, u64) {
     (best, allocated)
 }
 
+/// What the peer prints, if it is built: microseconds an arm and the furthest hand from its target in metres, for targets that move
+/// smoothly and for those that leap.
+fn peer() -> Option<[f64; 4]> {
+    let built = concat!(env!("CARGO_MANIFEST_DIR"), "/peer/target/release/peer");
+    let out = std::process::Command::new(built).output().ok()?;
+    let text = String::from_utf8(out.stdout).ok()?;
+    let numbers: Vec<f64> = text.split_whitespace().filter_map(|number| number.parse().ok()).collect();
+    numbers.try_into().ok()
+}
+
 fn main() -> ExitCode {
     println!(
         "{CHARACTERS} characters of 57 joints, {FRAMES} frames, the fastest of {ROUNDS} rounds, one thread"
@@ -421,5 +431,27 @@ fn main() -> ExitCode {
     bound("1,000 characters with arms and feet, ms a frame", both.iter().sum(), 20.0);
     let most = rows.iter().map(|row| row.2).max().unwrap_or(u64::MAX);
     bound("allocations in a frame", most as f64, 0.0);
+    // bevy_mod_inverse_kinematics in a Bevy of its own, its system alone; ours with all that a frame has.
+    let ours: f64 = of(Has::OneArm).iter().sum();
+    match peer() {
+        Some([arm, off, leaps, lag]) => {
+            println!(
+                "bevy_mod_inverse_kinematics 0.12: {arm:.3} us an arm, hands within {:.1} mm; {leaps:.3} us for targets that leap, hands within {:.0} mm",
+                off * 1e3,
+                lag * 1e3
+            );
+            let times = arm / ours;
+            let holds = times >= 5.0;
+            held &= holds;
+            println!("its time by ours: {times:.2} (at least 5){}", if holds { "" } else { ", missed" });
+            bounds::bound(
+                "bevy: the peer's time by ours".into(),
+                ">= 5".into(),
+                format!("{times:.2}"),
+                holds,
+            );
+        }
+        None => println!("the peer is not built: cargo build --release --ignore-rust-version, in peer/"),
+    }
     if held { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

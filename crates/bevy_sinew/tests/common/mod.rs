@@ -29,8 +29,17 @@ pub fn app() -> App {
 
 /// The same, and what else is added.
 pub fn app_with(more: impl FnOnce(&mut App)) -> App {
+    app_of(AssetPlugin::default(), more)
+}
+
+/// The same, with assets from a folder.
+pub fn app_from(folder: &str) -> App {
+    app_of(AssetPlugin { file_path: folder.into(), ..AssetPlugin::default() }, |_| {})
+}
+
+fn app_of(assets: AssetPlugin, more: impl FnOnce(&mut App)) -> App {
     let mut app = App::new();
-    app.add_plugins((TaskPoolPlugin::default(), TimePlugin, AssetPlugin::default(), TransformPlugin));
+    app.add_plugins((TaskPoolPlugin::default(), TimePlugin, assets, TransformPlugin));
     app.init_asset::<Mesh>().init_asset::<SkinnedMeshInverseBindposes>();
     app.add_plugins((AnimationPlugin, SinewPlugin));
     // As Bevy's own plugins do.

@@ -444,12 +444,7 @@ fn main() -> ExitCode {
             let holds = times >= 5.0;
             held &= holds;
             println!("its time by ours: {times:.2} (at least 5){}", if holds { "" } else { ", missed" });
-            bounds::bound(
-                "bevy: the peer's time by ours".into(),
-                ">= 5".into(),
-                format!("{times:.2}"),
-                holds,
-            );
+            bounds::bound("bevy: the peer's time by ours", ">= 5", format!("{times:.2}"), holds);
         }
         None => println!("the peer is not built: cargo build --release --ignore-rust-version, in peer/"),
     }

@@ -94,7 +94,7 @@ pub enum IkSystems {
     Look,
     /// Moves limbs and other chains: [`LimbIk`], [`ChainIk`].
     Limbs,
-    /// Moves whole bodies and machines: [`FullBodyIk`], [`DragIk`], [`MechanismIk`].
+    /// Moves whole bodies and machines: [`FullBodyIk`], [`DragIk`], [`MechanismIk`], [`IkRig`].
     Body,
     /// Writes bones and reports.
     Write,

@@ -10,6 +10,7 @@ use bevy_ecs::{
     message::MessageReader,
     reflect::ReflectComponent,
     system::{Query, Res, SystemParam},
+    template::FromTemplate,
 };
 use bevy_reflect::{Reflect, TypePath, std_traits::ReflectDefault};
 use sinew::{
@@ -88,7 +89,7 @@ impl core::fmt::Debug for IkRigAsset {
 /// Poses a character by a rig: handles that are solved in order, with goals by name.
 ///
 /// A goal that no entity is named for is what the rig says; one that it does not set leaves the animation.
-#[derive(Component, Clone, Debug, PartialEq, Default, Reflect)]
+#[derive(Component, Clone, Debug, PartialEq, Default, FromTemplate, Reflect)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[require(IkReport, IkLayer)]
 pub struct IkRig {

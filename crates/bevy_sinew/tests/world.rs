@@ -14,7 +14,7 @@ use bevy_math::{Quat, Vec3};
 use bevy_scene::prelude::*;
 use bevy_sinew::{
     ChainIk, DragIk, FootPlanting, FullBodyIk, IkBinding, IkBone, IkGoal, IkLayer, IkLimits, IkLod, IkReport,
-    IkRoot, IkSkeleton, IkSolver, IkStatus, LimbIk, LookAtIk, MechanismIk,
+    IkRig, IkRoot, IkSkeleton, IkSolver, IkStatus, LimbIk, LookAtIk, MechanismIk,
 };
 use bevy_transform::components::Transform;
 use bevy_world_serialization::{DynamicWorldBuilder, serde::WorldDeserializer};
@@ -192,6 +192,53 @@ fn scenes_name_their_targets() {
     let off = at(&app, bone(&model, &bones, "hand.L")).distance(at(&app, lever));
     assert!(off < 1e-5 * HEIGHT, "{off}");
     assert_eq!(app.world().get::<IkReport>(character).unwrap().status, IkStatus::Solved);
+}
+
+#[test]
+fn scenes_take_every_component() {
+    let model = mannequin();
+    let mut app = common::app_with(|app| {
+        app.add_plugins(bevy_scene::ScenePlugin);
+    });
+    let character = app
+        .world_mut()
+        .spawn_scene(bsn! {
+            IkSkeleton { influence: 1.0 }
+            IkLod { distance: 20.0, rate: 5.0 }
+            IkRig
+            Children [
+                #Lever
+                Transform { translation: {Vec3::new(0.4, 1.3, 0.3)} }
+                --
+                ChainIk {
+                    root: {IkBone::from("upper_arm.L")},
+                    tip: {IkBone::from("hand.L")},
+                    target: OptionTemplate::Some(#Lever),
+                    solver: {IkSolver::Fabrik},
+                }
+                --
+                MechanismIk { tip: {IkBone::from("hand.R")} }
+                --
+                DragIk { bone: {IkBone::from("hand.R")} }
+                --
+                FullBodyIk { influence: 0.5 }
+                --
+                IkLimits { speed: 0.5 }
+            ]
+        })
+        .unwrap()
+        .id();
+    let bones = common::spawn_bones(app.world_mut(), character, &model, Bones::Skinned);
+    (0..3).for_each(|_| app.update());
+    let below: Vec<Entity> = app.world().get::<Children>(character).unwrap().iter().collect();
+    let off = at(&app, bone(&model, &bones, "hand.L")).distance(at(&app, below[0]));
+    assert!(off < 1e-3 * HEIGHT, "{off}");
+    // What a scene does not say is as the component has it by itself.
+    assert_eq!(app.world().get::<ChainIk>(below[1]).unwrap().position_influence, 1.0);
+    assert_eq!(app.world().get::<MechanismIk>(below[2]).unwrap().speed, 1.0);
+    assert_eq!(app.world().get::<DragIk>(below[3]).unwrap().root, IkBone::from(Role::Hips));
+    let body = app.world().get::<FullBodyIk>(below[4]).unwrap();
+    assert_eq!((body.influence, body.person, body.root_mode), (0.5, true, IkRoot::Spring(10.0)));
 }
 
 /// Bevy's own animation writes the arm in each frame, also where it is paused, and none writes it once it is removed.

@@ -12,7 +12,9 @@ use sinew::{
     glam::{Affine3, Quat},
     ground::{
         Filter, Ground, Platform,
-        plant::{Figure, FootPlanter, FootPlanterError, FootPlanterState, Leg, PlantOptions},
+        plant::{
+            Figure, FootPlanter, FootPlanterError, FootPlanterReport, FootPlanterState, Leg, PlantOptions,
+        },
     },
     math,
 };
@@ -171,7 +173,7 @@ pub(crate) struct FeetSlot {
     joints: Vec<JointId>,
     figure: Option<Figure>,
     /// On the part.
-    solver: Option<(FootPlanter, FootPlanterState)>,
+    solver: Option<Box<Solver>>,
     influence: f32,
     grounded: bool,
     jump: f32,
@@ -244,7 +246,7 @@ impl Handle for FeetSlot {
     }
 
     fn turns(&self, visit: &mut dyn FnMut(JointId)) {
-        if let Some((planter, _)) = &self.solver {
+        if let Some((planter, _)) = self.solver.as_deref() {
             let figure = planter.figure();
             let legs = figure.legs().iter();
             let joints = legs.flat_map(|leg| [Some(leg.thigh), Some(leg.shin), Some(leg.foot), leg.toes]);
@@ -280,7 +282,7 @@ impl Handle for FeetSlot {
         let planter =
             FootPlanter::new(&figure, PlantOptions::default()).map_err(|error| error.to_string())?;
         let state = planter.state();
-        self.solver = Some((planter, state));
+        self.solver = Some(Box::new((planter, state)));
         self.reset = false;
         Ok(())
     }
@@ -304,7 +306,7 @@ impl Handle for FeetSlot {
 
     fn feet(&self) -> ([StandingSole; 2], &[Ray]) {
         let mut soles = [None; 2];
-        if let Some((planter, feet)) = &self.solver {
+        if let Some((planter, feet)) = self.solver.as_deref() {
             for (n, (leg, sole)) in planter.figure().legs().iter().zip(&mut soles).enumerate() {
                 let (foot, toes) = (leg.foot, leg.toes.unwrap_or(leg.foot));
                 let points = [(foot, leg.sole.heel), (foot, leg.sole.ball), (toes, leg.sole.tip)];
@@ -315,7 +317,7 @@ impl Handle for FeetSlot {
     }
 
     fn look_ahead(&self) -> f32 {
-        self.solver.as_ref().map_or(0.0, |(planter, _)| planter.look_ahead())
+        self.solver.as_ref().map_or(0.0, |solver| solver.0.look_ahead())
     }
 
     fn contacts(&mut self) -> Option<&mut Vec<(bool, FootContact)>> {
@@ -342,36 +344,65 @@ impl FeetSlot {
     }
 
     fn plant_on(&mut self, pose: &mut Pose, frame: &Frame, world: &dyn Ground) -> Result<Report, Problem> {
-        let &Frame { joints, dt, .. } = frame;
-        let metre = math::uniform_scale(&self.world.matrix3).abs();
-        let Some((planter, feet)) = &mut self.solver else { return Err(Problem::Unmade) };
+        let Some(mut solver) = self.solver.take() else { return Err(Problem::Unmade) };
+        let planted = self.plant_by(&mut solver, pose, frame, world);
+        self.solver = Some(solver);
+        planted
+    }
+
+    fn plant_by(
+        &mut self,
+        (planter, feet): &mut Solver,
+        pose: &mut Pose,
+        frame: &Frame,
+        world: &dyn Ground,
+    ) -> Result<Report, Problem> {
         let placement = Placement::new(self.world).map_err(Problem::Place)?;
-        let rigid = |place: &Affine3| Placement::new(split(place).0).map(Platform::new);
-        // What carries the character, and how fast: a place in the frame before tells.
-        let carrier = match &self.carrier {
-            None => None,
-            Some((entity, place)) => {
-                let platform = rigid(place).map_err(Problem::Place)?;
-                let before = self.carried.filter(|(known, _)| known == entity).map(|(_, place)| place);
-                Some((
-                    *entity,
-                    platform,
-                    before.map_or((Vec3::ZERO, Vec3::ZERO), |before| velocity(&before, place, dt)),
-                ))
-            }
+        let platform = self.board(feet, frame.dt)?;
+        let place = match &platform {
+            Some(platform) => platform.relative(&placement).map_err(Problem::Place)?,
+            None => placement,
         };
-        let platform = carrier
-            .as_ref()
-            .map(|(_, platform, (linear, angular))| platform.with_velocity(*linear, *angular));
-        if self.carried.map(|(entity, _)| entity) != carrier.as_ref().map(|(entity, ..)| *entity)
-            && !self.reset
-        {
+        let height = planter.figure().height() * place.scale().abs();
+        self.travel(feet, &place, height, frame.dt);
+        if self.ahead.known != (planter.look_ahead() > 0.0) {
+            // Feet that go by another clock start anew.
+            planter.set_look_ahead(if self.ahead.known { AHEAD } else { 0.0 })?;
+            *feet = planter.state();
+        }
+        feet.set_influence(self.influence)?;
+        feet.set_grounded(self.grounded);
+        let on_platform = platform.as_ref().map(|platform| platform.ground(world));
+        let ground: &dyn Ground = on_platform.as_ref().map_or(world, |ground| ground);
+        let report = if self.ahead.known {
+            self.step_ahead(planter, feet, pose, ground, &place, frame.dt)?
+        } else {
+            planter.sense(feet, ground, pose, &place)?;
+            planter.step(feet, pose, &place, frame.dt)?
+        };
+        self.notice(planter, feet, pose, ground, (&place, platform.as_ref()), frame);
+        let mut told = Report::default();
+        // In model space, as all reports of solvers.
+        told.position_residual = report.out_of_reach / math::uniform_scale(&self.world.matrix3).abs();
+        told.position_tolerance = 1e-3 * planter.figure().height();
+        Ok(told)
+    }
+
+    /// The platform that carries the character, and how fast that moves, by its place in the frame before. Feet change over to it.
+    fn board(&mut self, feet: &mut FootPlanterState, dt: f32) -> Result<Option<Platform>, Problem> {
+        let moving = |place: &Affine3, before: Option<Affine3>| {
+            let platform = Placement::new(split(place).0).map(Platform::new).map_err(Problem::Place)?;
+            let (linear, angular) =
+                before.map_or((Vec3::ZERO, Vec3::ZERO), |before| velocity(&before, place, dt));
+            Ok::<_, Problem>(platform.with_velocity(linear, angular))
+        };
+        let before = |entity| self.carried.filter(|(known, _)| *known == entity).map(|(_, place)| place);
+        let platform = self.carrier.map(|(entity, place)| moving(&place, before(entity))).transpose()?;
+        let of = |carried: Option<(Entity, Affine3)>| carried.map(|(entity, _)| entity);
+        if of(self.carried) != of(self.carrier) && !self.reset {
             let was = match (self.carried, self.carried_now) {
-                (Some((_, then)), Some(now)) => {
-                    let (linear, angular) = velocity(&then, &now, dt);
-                    rigid(&now).map_err(Problem::Place)?.with_velocity(linear, angular)
-                }
-                (Some((_, then)), None) => rigid(&then).map_err(Problem::Place)?,
+                (Some((_, then)), Some(now)) => moving(&now, Some(then))?,
+                (Some((_, then)), None) => moving(&then, None)?,
                 _ => Platform::WORLD,
             };
             feet.change_platform(&was, platform.as_ref().unwrap_or(&Platform::WORLD));
@@ -380,14 +411,12 @@ impl FeetSlot {
             self.feet.iter_mut().for_each(|foot| foot.at = None);
         }
         self.carried = self.carrier;
-        let place = match &platform {
-            Some(platform) => platform.relative(&placement).map_err(Problem::Place)?,
-            None => placement,
-        };
+        Ok(platform)
+    }
 
-        // Leaps are no motion.
+    /// Notes how the character moves. Leaps are no motion.
+    fn travel(&mut self, feet: &mut FootPlanterState, place: &Placement, height: f32, dt: f32) {
         let at = place.to_world(Vec3::ZERO);
-        let height = planter.figure().height() * place.scale().abs();
         let leapt = self.last.is_some_and(|last| last.distance(at) > self.jump * height);
         if leapt || self.reset {
             feet.reset();
@@ -395,40 +424,47 @@ impl FeetSlot {
             self.feet.iter_mut().for_each(|foot| foot.at = None);
         }
         (self.last, self.reset) = (Some(at), false);
-
         self.motion.step(&split(&place.world_from_model()).0, dt);
-        let knows = self.ahead.known;
-        if knows != (planter.look_ahead() > 0.0) {
-            // Feet that go by another clock start anew.
-            planter.set_look_ahead(if knows { AHEAD } else { 0.0 })?;
-            *feet = planter.state();
-        }
+    }
 
-        feet.set_influence(self.influence)?;
-        feet.set_grounded(self.grounded);
-        let on_platform = platform.as_ref().map(|platform| platform.ground(world));
-        let ground: &dyn Ground = on_platform.as_ref().map_or(world, |ground| ground);
-        let report = if knows {
-            let (ahead, motion) = (&mut self.ahead, &self.motion);
-            let before = self.before.get_or_insert_with(|| pose.clone());
-            before.copy_from(pose);
-            let stepped = planter.step_with(feet, ground, pose, dt, |later, pose| {
-                pose.copy_from(before);
-                if later == 0.0 {
-                    return place;
-                }
-                ahead.pose(later, pose);
-                motion.place(&place, later)
-            });
-            if stepped.is_err() {
-                pose.copy_from(before);
+    /// Plants by the coming animation.
+    fn step_ahead(
+        &mut self,
+        planter: &FootPlanter,
+        feet: &mut FootPlanterState,
+        pose: &mut Pose,
+        ground: &dyn Ground,
+        place: &Placement,
+        dt: f32,
+    ) -> Result<FootPlanterReport, FootPlanterError> {
+        let (ahead, motion) = (&mut self.ahead, &self.motion);
+        let before = self.before.get_or_insert_with(|| pose.clone());
+        before.copy_from(pose);
+        let stepped = planter.step_with(feet, ground, pose, dt, |later, pose| {
+            pose.copy_from(before);
+            if later == 0.0 {
+                return *place;
             }
-            stepped?
-        } else {
-            planter.sense(feet, ground, pose, &place)?;
-            planter.step(feet, pose, &place, dt)?
-        };
+            ahead.pose(later, pose);
+            motion.place(place, later)
+        });
+        if stepped.is_err() {
+            pose.copy_from(before);
+        }
+        stepped
+    }
 
+    /// Notes which feet landed and lifted.
+    fn notice(
+        &mut self,
+        planter: &FootPlanter,
+        feet: &FootPlanterState,
+        pose: &Pose,
+        ground: &dyn Ground,
+        (place, platform): (&Placement, Option<&Platform>),
+        frame: &Frame,
+    ) {
+        let (dt, reach) = (frame.dt, 0.5 * planter.figure().height() * place.scale().abs());
         self.contacts.clear();
         for (leg, foot) in self.feet.iter_mut().enumerate() {
             let figure = &planter.figure().legs()[leg];
@@ -437,13 +473,12 @@ impl FeetSlot {
             let speed = foot.at.filter(|_| dt > 0.0).map_or(0.0, |last| last.distance(at) / dt);
             let stands = feet.stands(leg);
             if stands != foot.standing {
-                let reach = 0.5 * height;
                 let hit = ground.cast_ray(at + Vec3::Y * reach, -Vec3::Y, 2.0 * reach, &Filter::ALL);
                 let turned =
                     |direction| platform.map_or(direction, |p| p.placement().direction_to_world(direction));
                 let surface = feet.body_below_foot(leg).or(hit.and_then(|hit| hit.body));
                 let contact = FootContact {
-                    foot: joints[figure.foot.index()].0,
+                    foot: frame.joints[figure.foot.index()].0,
                     position: platform.map_or(at, |platform| platform.placement().to_world(at)),
                     normal: turned(hit.map_or(Vec3::Y, |hit| hit.normal)),
                     surface: surface.and_then(Entity::try_from_bits),
@@ -453,14 +488,11 @@ impl FeetSlot {
             }
             *foot = Foot { standing: stands, at: Some(at), speed };
         }
-
-        let mut told = Report::default();
-        // In model space, as all reports of solvers.
-        told.position_residual = report.out_of_reach / metre;
-        told.position_tolerance = 1e-3 * planter.figure().height();
-        Ok(told)
     }
 }
+
+/// Of one part of a skeleton.
+type Solver = (FootPlanter, FootPlanterState);
 
 /// The velocities of a rigid place: metres and radians a second, in the world.
 fn velocity(then: &Affine3, now: &Affine3, dt: f32) -> (Vec3, Vec3) {

@@ -19,7 +19,8 @@ fn main() {
         commands.spawn((Camera3d::default(), Transform::from_translation(from).looking_at(middle, Vec3::Y)));
         let sun = Transform::from_xyz(3.0, 6.0, 4.0).looking_at(Vec3::ZERO, Vec3::Y);
         commands.spawn((DirectionalLight { shadow_maps_enabled: true, ..default() }, sun));
-        gizmos.config_mut::<IkGizmos>().0.enabled = true;
+        let (config, group) = gizmos.config_mut::<IkGizmos>();
+        (config.enabled, group.dark) = (true, true);
     });
     app.add_systems(Update, paint);
     app.run();

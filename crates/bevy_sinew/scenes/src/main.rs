@@ -13,6 +13,8 @@ fn main() {
     };
     let mut app = App::new();
     app.add_plugins((DefaultPlugins, SinewPlugin));
+    // Bones have no meshes, but hide and show those that hang from them.
+    app.register_required_components::<Transform, Visibility>();
     (scene.build)(&mut app);
     let [from, middle] = scene.view;
     app.add_systems(Startup, move |mut commands: Commands, mut gizmos: ResMut<GizmoConfigStore>| {

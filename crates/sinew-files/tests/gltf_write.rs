@@ -114,6 +114,24 @@ fn an_added_clip_reads_back_and_the_rest_keeps_its_text() {
 }
 
 #[test]
+fn a_clip_that_begins_before_zero_is_refused_and_changes_nothing() {
+    let mut hand = small();
+    // A matrix that an added clip would have replaced.
+    hand.json["nodes"][0].as_object_mut().unwrap().remove("translation");
+    hand.json["nodes"][0]["matrix"] = json!([0, 2, 0, 0, -2, 0, 0, 0, 0, 0, 2, 0, 0, 1, 0, 1]);
+    let before = read(&hand);
+    let mut document = document(&before);
+    let unchanged = bytes(&document);
+    let mut root = JointTracks::new(before.skeleton.find("root").unwrap());
+    let keys = vec![Vec3::ZERO, Vec3::Y];
+    root.translation = Some(Track::new(vec![-0.25, 0.5], keys, Interpolation::Linear).unwrap());
+    let early = Clip::new("early", &before.skeleton, vec![root]).unwrap();
+    let error = document.add_animation(&early, None).unwrap_err().to_string();
+    assert!(error.contains("begins at -0.25 s") && error.contains("animations[3]"), "{error}");
+    assert_eq!(bytes(&document), unchanged);
+}
+
+#[test]
 fn an_animated_matrix_becomes_parts() {
     let mut hand = small();
     hand.json["nodes"][0].as_object_mut().unwrap().remove("translation");

@@ -28,7 +28,8 @@ impl Document {
     /// animated nodes.
     ///
     /// # Errors
-    /// A clip that moves a joint that the document does not have, and a document whose lists are no arrays.
+    /// A clip that moves a joint that the document does not have, or that begins before 0 s, as glTF has no such times; and a document
+    /// whose lists are no arrays.
     pub fn add_animation(&mut self, clip: &Clip, extras: Option<Value>) -> Result<usize, FileError> {
         let (mut bytes, mut channels) = (Packer::default(), Vec::new());
         self.clip_channels(clip, &mut bytes, &mut channels)?;
@@ -43,6 +44,10 @@ impl Document {
         channels: &mut Vec<(usize, &'static str, Value)>,
     ) -> Result<(), FileError> {
         let at = self.json.get("animations").and_then(Value::as_array).map_or(0, Vec::len);
+        if clip.start() < 0.0 {
+            let what = format!("the clip begins at {} s: glTF has no times below 0", clip.start());
+            return Err(self.error(format!("animations[{at}]"), what));
+        }
         let mut joints = Vec::with_capacity(clip.tracks().len());
         for tracks in clip.tracks() {
             let node = self.node(tracks.joint).ok_or_else(|| {

@@ -200,8 +200,10 @@ enum Step {
     Node { children: usize, weight: f32, adds: bool },
 }
 
-/// Levels of a graph of animations, for one that is a cycle.
+/// Levels of a graph of animations, for one that is a cycle, and steps, for one whose nodes have many parents: each way to a node
+/// is a step.
 const LEVELS: usize = 64;
+const STEPS: usize = 1024;
 
 /// The coming animation of a character's bones.
 #[derive(Debug, Default)]
@@ -262,7 +264,7 @@ impl Ahead {
         Some(())
     }
 
-    /// Adds a node of the graph, after those below it. `None` for a graph that is a cycle.
+    /// Adds a node of the graph, after those below it. `None` for a graph that is a cycle, or too large.
     fn add(
         &mut self,
         graph: &AnimationGraph,
@@ -272,7 +274,7 @@ impl Ahead {
         player: &AnimationPlayer,
         clips: &Clips,
     ) -> Option<()> {
-        let node = graph.get(index)?;
+        let node = graph.get(index).filter(|_| self.steps.len() < STEPS)?;
         let (mask, levels) = (mask | node.mask, levels.checked_sub(1)?);
         if let AnimationNodeType::Clip(clip) = &node.node_type {
             let active = player.animation(index);
@@ -529,5 +531,21 @@ mod tests {
         }
         // Clips are kept at 60 Hz, and cut by their ends between two samples.
         assert!(compared > 1200 && most.iter().all(|most| *most < 2e-3), "{most:?} of {compared}");
+    }
+
+    /// A ladder whose every rung has two ways to the next: a million million ways down, none of which is followed to its end.
+    #[test]
+    fn graphs_of_many_ways_are_given_up() {
+        let mut graph = AnimationGraph::new();
+        let mut above = graph.root;
+        for _ in 0..40 {
+            let sides = [(); 2].map(|()| graph.add_blend(1.0, above));
+            above = graph.add_blend(1.0, sides[0]);
+            graph.add_edge(sides[1], above);
+        }
+        let mut ahead = Ahead::default();
+        let (player, clips) = (AnimationPlayer::default(), Clips::default());
+        assert!(ahead.add(&graph, graph.root, 0, 1000, &player, &clips).is_none());
+        assert!(ahead.steps.len() <= STEPS);
     }
 }

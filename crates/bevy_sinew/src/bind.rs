@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use bevy_animation::AnimationTargetId;
+use bevy_animation::{AnimatedBy, AnimationTargetId};
 use bevy_asset::{AssetEvent, AssetId, Assets};
 use bevy_ecs::{
     change_detection::DetectChangesMut,
@@ -424,7 +424,10 @@ impl Marker<'_, '_> {
 }
 
 /// Components by which an entity is a bone.
-type Bones = (ChildOf, SkinnedMesh, AnimationTargetId, Name, IkLimits, IkSkeleton);
+type Bones = (ChildOf, SkinnedMesh, AnimationTargetId, AnimatedBy, Name, IkLimits, IkSkeleton);
+
+/// Components without which it is none, or another one.
+type Lost = (SkinnedMesh, AnimationTargetId, AnimatedBy, IkLimits, IkJoint);
 
 /// Components that matter when an entity is moved or despawned.
 type Carried = Or<(With<IkJoint>, With<SkinnedMesh>, WithSlots)>;
@@ -434,10 +437,7 @@ pub(crate) fn bones_came(on: On<Insert<Bones>>, mut marker: Marker) {
 }
 
 /// Also when entities are despawned.
-pub(crate) fn bones_went(
-    on: On<Remove<(SkinnedMesh, AnimationTargetId, IkLimits, IkJoint)>>,
-    mut marker: Marker,
-) {
+pub(crate) fn bones_went(on: On<Remove<Lost>>, mut marker: Marker) {
     marker.mark(on.event().entity, |binding| binding.stale = true);
 }
 

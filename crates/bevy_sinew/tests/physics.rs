@@ -46,20 +46,22 @@ fn stands(app: &mut App) -> (Entity, Vec<Vec3>) {
     (character, bones.iter().map(|&bone| at(app, bone)).collect())
 }
 
+/// Spawns the top of a block as ground: what is cast straight down meets nothing else.
+fn top(app: &mut App, (middle, size): Block) {
+    let half = size * 0.5;
+    let corners = [(-1.0, -1.0), (-1.0, 1.0), (1.0, 1.0), (1.0, -1.0)];
+    let corners: Vec<[f32; 3]> = corners.map(|(x, z)| [x * half.x, half.y, z * half.z]).to_vec();
+    let mesh = Mesh::new(PrimitiveTopology::TriangleList, RenderAssetUsages::default())
+        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, corners)
+        .with_inserted_indices(Indices::U16(vec![0, 1, 2, 0, 2, 3]));
+    let mesh = app.world_mut().resource_mut::<Assets<Mesh>>().add(mesh);
+    app.world_mut().spawn((Mesh3d(mesh), IkGround, Transform::from_translation(middle)));
+}
+
 /// On meshes.
 fn on_meshes() -> Vec<Vec3> {
     let mut app = app(|_| {});
-    for (middle, size) in BLOCKS {
-        // The top alone: what is cast straight down meets nothing else.
-        let half = size * 0.5;
-        let corners = [(-1.0, -1.0), (-1.0, 1.0), (1.0, 1.0), (1.0, -1.0)];
-        let corners: Vec<[f32; 3]> = corners.map(|(x, z)| [x * half.x, half.y, z * half.z]).to_vec();
-        let mesh = Mesh::new(PrimitiveTopology::TriangleList, RenderAssetUsages::default())
-            .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, corners)
-            .with_inserted_indices(Indices::U16(vec![0, 1, 2, 0, 2, 3]));
-        let mesh = app.world_mut().resource_mut::<Assets<Mesh>>().add(mesh);
-        app.world_mut().spawn((Mesh3d(mesh), IkGround, Transform::from_translation(middle)));
-    }
+    BLOCKS.into_iter().for_each(|block| top(&mut app, block));
     stands(&mut app).1
 }
 
@@ -122,16 +124,7 @@ fn a_ground_of_ones_own_is_stood_on() {
         app.add_plugins(IkGroundPlugin::<(IkMeshes, Formula)>::default())
             .insert_resource(Blocks(BLOCKS[..1].to_vec()));
     });
-    for (middle, size) in &BLOCKS[1..] {
-        let half = *size * 0.5;
-        let corners = [(-1.0, -1.0), (-1.0, 1.0), (1.0, 1.0), (1.0, -1.0)];
-        let corners: Vec<[f32; 3]> = corners.map(|(x, z)| [x * half.x, half.y, z * half.z]).to_vec();
-        let mesh = Mesh::new(PrimitiveTopology::TriangleList, RenderAssetUsages::default())
-            .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, corners)
-            .with_inserted_indices(Indices::U16(vec![0, 1, 2, 0, 2, 3]));
-        let mesh = both.world_mut().resource_mut::<Assets<Mesh>>().add(mesh);
-        both.world_mut().spawn((Mesh3d(mesh), IkGround, Transform::from_translation(*middle)));
-    }
+    BLOCKS[1..].iter().for_each(|block| top(&mut both, *block));
     same(&stands(&mut both).1, &wanted);
 }
 

@@ -11,6 +11,7 @@ mod reach;
 mod rig;
 mod solve;
 mod values;
+mod walk;
 
 use clap::{Parser, Subcommand};
 
@@ -24,6 +25,7 @@ pub use plant::PlantArgs;
 pub use reach::ReachArgs;
 pub use rig::RigArgs;
 pub use solve::{CurveArgs, LookArgs, SolveArgs, SolverName};
+pub use walk::WalkArgs;
 
 /// Inverse kinematics on files: plants the feet of clips on a ground, solves goals for figures and robot arms, and draws the
 /// results.
@@ -45,6 +47,7 @@ Examples:
   sinew draw knight.glb --clip Walking_A --time 0.4 -o knight.png
   sinew solve arm.urdf --chain base..tool --to 0.4,0.1,0.3 --rotation 0,1,0,0
   sinew reach arm.urdf --chain base..tool -o reach.png
+  sinew walk                   a built-in creature of eight legs on rough ground: walk.glb, walk.png
 
 Exit codes: 0 success, 1 failure (one line on stderr says what failed and where), 2 invalid command line.";
 
@@ -78,6 +81,11 @@ pub enum Command {
     Solve(Box<SolveArgs>),
     /// Draw an arm's workspace and how freely the tip moves in each part of it.
     Reach(Box<ReachArgs>),
+    /// Let a creature of any number of legs walk over a ground by itself and write the model with its walk added.
+    ///
+    /// Without MODEL, a built-in creature of eight legs walks over rough ground, and walk.glb and walk.png are written.
+    /// The output holds the whole input, the walk as a clip `walk`, and the ground as a mesh named `ground`.
+    Walk(Box<WalkArgs>),
     /// Print a completion script for a shell.
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions {

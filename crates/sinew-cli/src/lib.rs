@@ -17,6 +17,7 @@ mod rig;
 mod signals;
 mod solve;
 mod threads;
+mod walk;
 
 use std::{
     ffi::OsString,
@@ -72,6 +73,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Bake(args) => bake::run(&args),
         Command::Solve(args) => solve::run(&args),
         Command::Reach(args) => reach::run(&args),
+        Command::Walk(args) => walk::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "sinew", &mut script);

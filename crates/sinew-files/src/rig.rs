@@ -67,7 +67,16 @@
 //! | `swivel`, `roll`, `bank`, `pivot` | radians; the last three of feet |
 //! | `influence`, `position_influence`, `rotation_influence` | 0 to 1 |
 //!
-//! Poles have `node`, `space` and `position` alone. The table `[creature]` is reserved, and refused for now.
+//! Poles have `node`, `space` and `position` alone.
+//!
+//! `[creature]` is for `sinew walk` and a [`Walker`](sinew::ground::walk::Walker); [`creature`](creature()) reads it. All its settings are
+//! optional:
+//!
+//! | setting | value | default |
+//! |---|---|---|
+//! | `legs` | list of `"root..tip"`: the first and the last joint of each leg | found by shape |
+//! | `gait` | `wave`, `ripple`, `tripod`, `tetrapod`, `walk`, `trot` | by the number of legs and the speed |
+//! | `ride` | height of the trunk, times that at rest, from 0.2 to 2 | 1 |
 //!
 //! ```
 //! use sinew::body::BodyRoles;
@@ -86,6 +95,10 @@
 //! assert!(rig.find_goal("left foot", None).is_some());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+
+mod creature;
+
+pub use creature::{CreatureSpec, creature};
 
 use std::path::Path;
 
@@ -283,11 +296,10 @@ impl Reader<'_> {
             self.line(at, e.message().replace('\n', "; "))
         })?;
         let all = Table { what: "a rig file", entries: document.get_ref(), at: 0 };
-        if let Some((key, value)) = all.entries.iter().find(|(key, _)| key.get_ref() == "creature") {
-            let at = key.span().start.min(value.span().start);
-            return Err(self.line(at, "`[creature]` is reserved, and not yet read"));
+        self.only(&all, &["rig", "height", "humanoid", "goal", "handle", "creature"])?;
+        if let Some(value) = all.get("creature") {
+            self.creature(value)?;
         }
-        self.only(&all, &["rig", "height", "humanoid", "goal", "handle"])?;
         match all.get("rig") {
             None => return Err(self.line(0, "it must begin with its version, `rig = 1`")),
             Some(version) if !matches!(version.get_ref(), DeValue::Integer(i) if i.as_str() == "1") => {
@@ -825,7 +837,11 @@ impl Reader<'_> {
 
     /// Finds a joint by name, path or `#index`.
     fn joint(&self, value: &Value) -> Result<JointId, FileError> {
-        let wanted = self.string(value, "a joint")?;
+        self.joint_named(value, self.string(value, "a joint")?)
+    }
+
+    /// The joint of a name in a value, which is for errors.
+    fn joint_named(&self, value: &Value, wanted: &str) -> Result<JointId, FileError> {
         let skeleton = self.skeleton;
         let mut found = skeleton.joints_by_path(wanted).filter(|_| !wanted.is_empty());
         if let Some(joint) = found.next() {

@@ -42,6 +42,8 @@ kernels! { f32;
     atan2(y, x) = atan2, atan2f;
     /// e to the power of x.
     exp(x) = exp, expf;
+    /// x to the power of y.
+    pow(x, y) = powf, powf;
     /// The largest integer not above x.
     floor(x) = floor, floorf;
     /// The smallest integer not below x.

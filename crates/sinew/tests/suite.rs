@@ -92,4 +92,5 @@ mod textbook;
 mod tolerances;
 mod tutorial;
 mod two_bone;
+mod walk;
 mod whole_poses;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use glam::Vec3;
-use sinew::ground::plant::Stride;
+use sinew::ground::{plant::Stride, walk::Gait};
 
 /// Joint values by name.
 pub type Assignments = Vec<(String, f64)>;
@@ -51,6 +51,13 @@ pub(super) fn stride(text: &str) -> Result<Stride, String> {
             _ => Err("it must be keep, fit or a number of treads from 1 to 9".into()),
         },
     }
+}
+
+pub(super) fn gait(text: &str) -> Result<Gait, String> {
+    Gait::from_name(text).ok_or_else(|| {
+        let names: Vec<_> = Gait::ALL.map(Gait::name).into();
+        format!("it must be one of {}", names.join(", "))
+    })
 }
 
 pub(super) fn vector(text: &str) -> Result<Vec3, String> {

@@ -57,6 +57,16 @@ pub(super) fn write(facts: &Facts, out: &mut impl Write) -> io::Result<()> {
         "clips": clips,
         "problems": problems,
         "body": body,
+        "legs": facts.legs.as_ref().map(|legs| {
+            let leg = |l: &sinew::body::CreatureLeg| {
+                let name = |j| model.skeleton.path(j);
+                json!({
+                    "root": name(l.root), "foot": name(l.foot), "tip": name(l.tip),
+                    "side": l.side.map(|s| s.to_string()), "length_m": l.length, "why": l.why.to_string(),
+                })
+            };
+            json!({"legs": legs.legs.iter().map(leg).collect::<Vec<_>>(), "open": legs.doubts})
+        }),
         "notes": facts.hints,
     });
     serde_json::to_writer_pretty(&mut *out, &all).map_err(io::Error::from)?;

@@ -8,7 +8,7 @@ use std::io::{self, BufWriter, Write};
 
 use sinew::{
     JointId, Pose,
-    body::{BodyRoles, RoleError},
+    body::{BodyRoles, Legs, RoleError},
     motion::Clip,
 };
 use sinew_files::Model;
@@ -23,6 +23,8 @@ struct Facts {
     /// Height in metres.
     height: f32,
     body: Result<BodyRoles, RoleError>,
+    /// Legs of a creature that has no human body.
+    legs: Option<Legs>,
     /// Notes about units and axes that are probably wrong.
     hints: Vec<String>,
 }
@@ -46,7 +48,8 @@ pub fn run(args: &InfoArgs) -> Result<(), Failure> {
     const MAX_PROBLEMS: usize = 8;
     hints
         .extend(model.bind_problems.iter().take(MAX_PROBLEMS).map(|problem| format!("bind pose: {problem}")));
-    let facts = Facts { model, bind, height, body, hints };
+    let legs = body.is_err().then(|| Legs::find(&bind, &model.skin_points(&bind)).ok()).flatten();
+    let facts = Facts { model, bind, height, body, legs, hints };
     let mut out = BufWriter::new(io::stdout().lock());
     if args.json {
         json::write(&facts, &mut out)?

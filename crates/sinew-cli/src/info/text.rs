@@ -111,12 +111,32 @@ fn clips_table(facts: &Facts, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
+/// Legs of a creature, for `sinew walk`.
+fn legs(facts: &Facts, out: &mut impl Write) -> io::Result<()> {
+    let Some(legs) = &facts.legs else { return Ok(()) };
+    writeln!(
+        out,
+        "\nLegs, from front to rear ({:.3} m long in the mean; `sinew walk` moves them):",
+        legs.length()
+    )?;
+    for leg in &legs.legs {
+        let side = leg.side.map_or("middle".into(), |s| s.to_string());
+        let [root, tip] = [leg.root, leg.tip].map(|j| format!("{} ({j})", name_of(facts, j)));
+        writeln!(out, "  {side:6}  {root} .. {tip}  {:.3} m  {}", leg.length, leg.why)?;
+    }
+    for doubt in &legs.doubts {
+        writeln!(out, "  open: {}", shown(doubt))?;
+    }
+    Ok(())
+}
+
 fn body(facts: &Facts, out: &mut impl Write) -> io::Result<()> {
     let body = match &facts.body {
         Ok(body) => body,
         Err(error) => {
             writeln!(out, "\nNo two-legged body: {}", shown(&error.to_string()))?;
-            return writeln!(out, "({})", model::feet_by_hand(&facts.model, &facts.bind));
+            writeln!(out, "({})", model::feet_by_hand(&facts.model, &facts.bind))?;
+            return legs(facts, out);
         }
     };
     writeln!(out, "\nBody:")?;

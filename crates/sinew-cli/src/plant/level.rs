@@ -57,7 +57,8 @@ impl std::fmt::Display for Level {
 impl Level {
     /// The ground of the command line. Options that do not fit it are errors.
     pub fn of(args: &GroundArgs) -> Result<Self, Failure> {
-        let (level, name) = (Self::parse(args.name()), args.name().display());
+        let level = Self::parse(args.name());
+        let name = args.name().display();
         let file = level.file();
         if file.is_none() && (args.at != Vec3::ZERO || args.scale != 1.0) {
             let option = if args.scale != 1.0 { "--ground-scale" } else { "--ground-at" };
@@ -79,7 +80,7 @@ impl Level {
     }
 
     /// The built-in ground of this name; any other name is a file.
-    fn parse(name: &Path) -> Self {
+    pub fn parse(name: &Path) -> Self {
         let (steep, slope) = (Stairs::new(), Slope::new());
         let stairs = steep.with_rise(0.12).with_going(0.40);
         match name.to_str().unwrap_or_default() {

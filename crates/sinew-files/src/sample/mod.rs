@@ -1,14 +1,17 @@
-//! Sample character, made by code: a mannequin that walks four strides, from standing to standing.
+//! Samples, made by code: a mannequin that walks four strides, from standing to standing, and a creature with many legs.
 //!
-//! Its legs follow keyed goals by inverse kinematics, which is baked; its arms have rotation keys. The command plants it if
-//! no file is given. Each call makes the same bytes.
+//! The mannequin's legs follow keyed goals by inverse kinematics, which is baked; its arms have rotation keys. The command
+//! plants it if no file is given. Each call makes the same bytes.
 
 mod body;
+mod creature;
 mod curve;
 mod gait;
 mod skin;
 mod upper_body;
 mod walk;
+
+pub use creature::creature;
 
 use crate::{
     Model,
@@ -16,7 +19,7 @@ use crate::{
     gltf::Document,
 };
 
-/// Returns the sample as a model.
+/// Returns the mannequin as a model.
 ///
 /// ```
 /// let model = sinew_files::sample::mannequin()?;
@@ -27,7 +30,7 @@ pub fn mannequin() -> Result<Model, BuildError> {
     Ok(document()?.into_model()?)
 }
 
-/// Returns the sample as a document, which can be written to a file.
+/// Returns the mannequin as a document, which can be written to a file.
 pub fn document() -> Result<Document, BuildError> {
     let body = body::Body::new()?;
     let mesh = skin::skin(&body)?;

@@ -176,6 +176,14 @@ pub(super) fn read(name: &str) -> Option<Meaning> {
     Some(Meaning { part, side, deform: has("def") })
 }
 
+/// Whether a name says that a joint is a shoulder blade, a collar bone or a half of the pelvis: a part of the trunk at the top of a
+/// limb, whatever else the name says.
+pub(super) fn is_girdle(name: &str) -> bool {
+    split(name)
+        .iter()
+        .any(|w| matches!(w.as_str(), "pelvis" | "scapula" | "clavicle" | "collar" | "collarbone"))
+}
+
 /// Splits off a side that has no separator: `lfemur`, `LEFTFOOT`, `footright`.
 fn glued_side(w: &mut String) -> Option<Side> {
     if is_known(w) {

@@ -1,4 +1,4 @@
-//! Ground: casts onto it, meshes and terrains, and planting of feet.
+//! Ground: casts onto it, meshes and terrains, planting of feet, and walking on it.
 
 mod cast;
 mod mesh;
@@ -8,6 +8,7 @@ mod platform;
 pub mod terrain;
 #[cfg(feature = "parry")]
 mod trimesh;
+pub mod walk;
 
 pub use cast::{Filter, Ground, Hit, Plane};
 pub use mesh::{MeshError, TriangleMesh};

@@ -30,6 +30,7 @@ pub(crate) mod descent;
 pub(crate) mod drag;
 mod eases;
 mod fabrik;
+pub(crate) mod fold;
 mod follow;
 mod free;
 pub mod full_body;

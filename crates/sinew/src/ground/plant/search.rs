@@ -47,7 +47,7 @@ impl FootholdSearch<'_> {
     }
 
     /// The same with the hit.
-    pub(super) fn below(&self, at: Vec3, base: f32) -> Option<(f32, Hit)> {
+    pub(in crate::ground) fn below(&self, at: Vec3, base: f32) -> Option<(f32, Hit)> {
         let above = self.settings.cast_above * self.leg;
         let below = self.settings.cast_below * self.leg;
         let from = Vec3::new(at.x, base + above, at.z);
@@ -63,7 +63,7 @@ impl FootholdSearch<'_> {
     }
 
     /// Height of the highest ground at the x and z of `at`, within a thousand legs of the height `around`, and its hit.
-    pub(super) fn anywhere(&self, at: Vec3, around: f32) -> Option<(f32, Hit)> {
+    pub(in crate::ground) fn anywhere(&self, at: Vec3, around: f32) -> Option<(f32, Hit)> {
         let reach = 1000.0 * self.leg;
         let from = Vec3::new(at.x, around + reach, at.z);
         let hit = self.ground.cast_ray(from, Vec3::NEG_Y, 2.0 * reach, &self.settings.filter)?;

@@ -3,20 +3,20 @@
 mod ankle;
 mod casts;
 mod clock;
-mod course;
+pub(in crate::ground) mod course;
 mod error;
 mod floor;
 mod foot;
 mod measures;
 mod memory;
-mod offset;
+pub(in crate::ground) mod offset;
 mod place;
 mod presence;
 mod ride;
 mod sampled;
 mod show;
-mod spring;
-mod ticks;
+pub(in crate::ground) mod spring;
+pub(in crate::ground) mod ticks;
 mod track;
 mod under;
 

@@ -1,0 +1,681 @@
+//! One tick of a walk: which legs step, where to, and how the trunk moves.
+
+use glam::{Quat, Vec3};
+
+use super::{
+    Refusal, WalkState, Walker,
+    body::{Body, FeetPlane},
+    creature::PLANNED,
+    foot::{FootAt, HANGS, LegState, Stand, Swing, bow, ease},
+    step::EndState,
+};
+use crate::{
+    ground::{
+        Ground,
+        plant::{
+            FootholdSearch, PlantOptions,
+            foot_planter::{spring::Spring, ticks::BEAT},
+        },
+    },
+    math,
+};
+
+/// Frequency of the velocity's spring, in rad/s: it follows a change within a third of a second.
+pub(super) const QUICK: f32 = 8.0;
+/// Frequencies of the springs of the trunk's height and tilt, in rad/s.
+const RISES: f32 = 7.0;
+const TILTS: f32 = 6.0;
+/// Largest rate of the height's goal, in legs per second.
+const RISE_RATE: f32 = 1.0;
+/// Largest tilt of the trunk, in radians: 35 degrees.
+const MOST_TILT: f32 = 0.61;
+
+/// Stride of an animal with legs of 1 m at 1 m/s, in metres: 2.3 legs times the Froude number to the power of 0.3 (Alexander &
+/// Jayes 1983), which is v^2 / (9.81 m/s2 times 1 m).
+const STRIDE: f32 = 1.16;
+/// Exponent of the speed in that law.
+const STRIDE_POWER: f32 = 0.6;
+/// Shortest swing that is not hasty, in seconds.
+const SWING: f32 = 0.3;
+/// Shortest swing of a creature that hurries, in seconds.
+const HASTY: f32 = 0.2;
+/// Share of the reach of its step by which a leg should lift.
+const LATE: f32 = 1.1;
+/// Longest cycle, in seconds.
+const SLOWEST: f32 = 1.6;
+/// Duration of a step out of turn, in seconds: of a creature that stands, or whose foot is left behind.
+const STEP_TIME: f32 = 0.35;
+/// Largest change of a leg's phase and of the duty, in cycles per second.
+const SHIFT: f32 = 0.4;
+
+/// Distance from its place at which a foot of a creature that stands is brought home, as a share of the leg.
+const HOME: f32 = 0.02;
+/// Distance by which a step must bring a foot on, as a share of the leg; shorter ones are left out.
+const SHORTEST: f32 = 0.02;
+/// Distance of a foot from its place, in half steps, from which it steps out of turn.
+const ASTRAY: f32 = 1.35;
+/// Distance by which a wished place moves before a swing is directed anew, as a share of the leg.
+const MOVED: f32 = 0.02;
+/// Share of its reach up to which a standing leg may be stretched, and the rate at which the trunk comes to rest there, per second.
+const STRETCHED: f32 = 0.985;
+const SLOWS: f32 = 12.0;
+/// Rate at which the trunk regains its pace, per second.
+const REGAINS: f32 = 3.0;
+/// Commanded speed in legs per second below which a creature stands.
+const STILL: f32 = 1e-3;
+/// Time in which a creature comes to rest, in seconds: five times that of the velocity's spring.
+const STOPS: f32 = 0.6;
+
+/// Time by which the ground under the belly is seen ahead, in seconds: that of the height's spring.
+const SEES: f32 = 0.25;
+/// Largest lift of a tail, in radians.
+const MOST_LIFT: f32 = 0.9;
+/// Largest distance by which the trunk comes down for a foothold, as a share of the leg.
+const COMES_DOWN: f32 = 0.15;
+/// Speed at which the trunk comes down to legs that would not reach their feet, in legs per second.
+const FALLS: f32 = 0.6;
+/// Distance from the end of the legs' reach at which the trunk's height stays, as a share of the leg.
+const MARGIN: f32 = 0.005;
+/// Clearance of the belly, as a share of the leg.
+const BELLY: f32 = 0.04;
+
+impl Walker {
+    pub(super) fn planting(&self) -> PlantOptions {
+        PlantOptions::new().with_filter(self.options.filter).with_max_slope(self.options.max_slope)
+    }
+
+    fn search<'a>(
+        &self,
+        ground: &'a dyn Ground,
+        settings: &'a PlantOptions,
+        scale: f32,
+    ) -> FootholdSearch<'a> {
+        FootholdSearch { ground, settings, leg: self.creature.length * scale, scale: 1.0 }
+    }
+
+    /// Puts the trunk at its start, above a floor at the height of its soles.
+    pub(super) fn place(&self, state: &mut WalkState) {
+        let upright = math::swing_twist(state.start.rotation_to_world(Quat::IDENTITY), Vec3::Y).1;
+        let yaw = 2.0 * math::atan2(upright.y, upright.w);
+        let at = state.start.to_world(self.creature.pivot);
+        state.base = Body { at, yaw, ..Body::default() };
+        state.body = [state.base; 2];
+        state.velocity = Spring::default();
+        state.tilt = Spring::default();
+        state.height = Spring { value: Vec3::Y * at.y, rate: Vec3::ZERO };
+        state.height_goal = at.y;
+        (state.since, state.phase, state.gait, state.pace) = (0.0, 0.0, 0, 1.0);
+        (state.waits, state.max_speed, state.walks) = (None, None, false);
+        state.stir = Spring::default();
+        state.ends.fill(EndState::default());
+        state.pattern.copy_from(&self.gaits[0].1);
+        for n in 0..state.legs.len() {
+            let point = self.rest_place(n, &state.base, state.scale);
+            let point =
+                point.with_y(at.y - (self.creature.pivot.y - self.creature.legs[n].stand.y) * state.scale);
+            let stand = Stand { point, yaw, ..Stand::default() };
+            let foot = FootAt { point, rate: Vec3::ZERO, turn: stand.turn() };
+            state.legs[n] = LegState { stand, at: [foot; 2], ..LegState::default() };
+        }
+    }
+
+    /// Stands a creature on the ground at its start. Whether any foot has ground.
+    pub(super) fn begin(&self, state: &mut WalkState, ground: &dyn Ground) -> bool {
+        let settings = self.planting();
+        let search = self.search(ground, &settings, state.scale);
+        let mut found = false;
+        for (leg, of) in state.legs.iter_mut().zip(&self.creature.legs) {
+            let at = leg.stand.point;
+            let hit = search.below(at, at.y).or_else(|| search.anywhere(at, at.y));
+            let Some((y, _)) = hit else {
+                leg.refused = Some(Refusal::NoGround);
+                continue;
+            };
+            found = true;
+            let yaw = leg.stand.yaw;
+            leg.stand = self
+                .foothold(&search, at.with_y(y), yaw, y, of.radius * state.scale, |_| true)
+                .unwrap_or(Stand { point: at.with_y(y), ..leg.stand });
+            let foot = FootAt { point: leg.stand.point, rate: Vec3::ZERO, turn: leg.stand.turn() };
+            leg.at = [foot; 2];
+        }
+        let plane = self.plane(state);
+        state.tilt.value = plane.tilt(self.options.tilt, MOST_TILT);
+        state.base.tilt = state.tilt.value;
+        let body = state.base;
+        let (goal, _) = self.height_goal(state, &search, &plane, &body, (Vec3::ZERO, 0.0));
+        state.height_goal = goal;
+        state.height = Spring { value: Vec3::Y * goal, rate: Vec3::ZERO };
+        state.base.at.y = goal;
+        state.body = [state.base; 2];
+        found
+    }
+
+    /// The plane through the feet; those that swing move between their stands.
+    fn plane(&self, state: &WalkState) -> FeetPlane {
+        FeetPlane::of(state.legs.iter().map(|leg| match &leg.swing {
+            Some(swing) => leg.stand.point.lerp(swing.to.point, ease(swing.share())),
+            None => leg.stand.point,
+        }))
+    }
+
+    /// Velocity of a leg's place under the trunk, in m/s in model space turned to the world's scale, at a command in the body's
+    /// frame.
+    fn place_velocity(&self, leg: usize, command: Vec3, scale: f32) -> Vec3 {
+        let c = &self.creature;
+        let arm = (c.legs[leg].stand - c.pivot).with_y(0.0) * scale;
+        let ahead = math::rotate(math::axis_angle(Vec3::Y, c.heading), command.with_y(0.0));
+        ahead + Vec3::new(arm.z, 0.0, -arm.x) * command.y
+    }
+
+    /// Speed of the fastest of these places, in legs per second, and the longest time in which none leaves the reach of its step.
+    fn demand(&self, body: &Body, command: Vec3, scale: f32) -> (f32, f32) {
+        let (mut speed, mut time) = (0.0f32, f32::INFINITY);
+        for n in 0..self.creature.legs.len() {
+            let own = self.place_velocity(n, command, scale).length();
+            if own > 0.0 {
+                speed = speed.max(own);
+                time = time.min(2.0 * self.sweep(n, body, command, scale) / own);
+            }
+        }
+        (speed / (self.creature.length * scale), time)
+    }
+
+    /// Half of a leg's longest step at a command in the body's frame, in metres.
+    fn sweep(&self, leg: usize, body: &Body, command: Vec3, scale: f32) -> f32 {
+        let along = self.place_velocity(leg, command, scale).normalize_or(Vec3::Z);
+        let along = math::rotate(math::axis_angle(Vec3::Y, body.yaw), along);
+        let (arm, [x, z]) = self.footing(leg, body, scale);
+        self.creature.legs[leg].sweep(arm, along, x * along.x + z * along.z, scale)
+    }
+
+    /// Duration of a cycle at a command in the body's frame.
+    fn cycle(&self, body: &Body, command: Vec3, scale: f32, duty: f32) -> f32 {
+        let (speed, time) = self.demand(body, command, scale);
+        if speed <= 0.0 {
+            return SLOWEST;
+        }
+        (STRIDE * math::pow(speed, STRIDE_POWER - 1.0)).min(time / duty).min(SLOWEST)
+    }
+
+    /// The largest speed at which the legs can step straight ahead, in m/s for a creature at a scale of 1.
+    pub fn max_speed(&self) -> f32 {
+        let (_, time) = self.demand(&Body::default(), Vec3::Z, 1.0);
+        self.gaits.last().map_or(0.0, |(_, pattern)| slack(time, pattern.duty))
+    }
+
+    /// Chooses the gait and limits the command to what its legs can step.
+    fn choose(&self, state: &mut WalkState, command: Vec3) -> Vec3 {
+        let (_, time) = self.demand(&state.base, command, state.scale);
+        let last = self.gaits.len() - 1;
+        let fits = |n: usize| slack(time, self.gaits[n].1.duty);
+        // The slowest gait that is not hasty; a faster one stays until the slower has a margin.
+        let slowest = (0..=last).find(|&n| fits(n) >= if n < state.gait { 1.1 } else { 1.0 });
+        state.gait = slowest.unwrap_or(last);
+        let share = fits(state.gait).min(1.0);
+        state.max_speed = (share < 1.0).then(|| share * command.with_y(0.0).length());
+        command * share
+    }
+
+    /// Moves phases and duty towards those of the gait.
+    fn shift(&self, state: &mut WalkState, h: f32) {
+        let goal = &self.gaits[state.gait].1;
+        let step = |gap: f32| gap.clamp(-SHIFT * h, SHIFT * h);
+        for (phase, goal) in state.pattern.phases.iter_mut().zip(&goal.phases) {
+            let gap = goal - *phase;
+            let gap = gap - math::floor(gap + 0.5);
+            let moved = *phase + step(gap);
+            *phase = moved - math::floor(moved);
+        }
+        state.pattern.duty += step(goal.duty - state.pattern.duty);
+    }
+
+    /// Advances a state by one tick: the coming tick becomes the last.
+    pub(super) fn tick(&self, state: &mut WalkState, ground: &dyn Ground, command: Vec3) {
+        let settings = self.planting();
+        let search = self.search(ground, &settings, state.scale);
+        state.body[0] = state.body[1];
+        for leg in &mut state.legs {
+            leg.at[0] = leg.at[1];
+            leg.stood = leg.stood.saturating_add(1);
+            if let Some(swing) = leg.swing.filter(|s| s.gone >= s.ticks) {
+                (leg.stand, leg.swing, leg.stood) = (swing.to, None, 0);
+            }
+        }
+        let command = self.choose(state, command);
+        let legs = self.creature.length * state.scale;
+        let moves = state.velocity.value * state.pace;
+        let demand = |command: Vec3| self.demand(&state.base, command, state.scale).0;
+        let (wanted, now) = (demand(command), demand(moves));
+        let walks = wanted > STILL;
+        if walks && !state.walks {
+            self.set_off(state, command);
+        }
+        state.walks = walks;
+        self.shift(state, BEAT);
+        let duty = state.pattern.duty;
+        let cycle = self.cycle(&state.base, if now > wanted { moves } else { command }, state.scale, duty);
+        let cycle = cycle / self.hurry(state, command, cycle);
+        if walks {
+            self.call(state, BEAT / cycle);
+        }
+        let plane = self.plane(state);
+        self.redirect(state, &search, &plane, command, duty * cycle);
+        self.lift(state, &search, &plane, command, (duty * cycle, (1.0 - duty) * cycle));
+        self.advance(state, &search, command, cycle, legs);
+    }
+
+    /// Starts the cycle with the leg that will stray furthest.
+    fn set_off(&self, state: &mut WalkState, command: Vec3) {
+        // Nothing is up yet, so phases need not shift gradually.
+        state.pattern.copy_from(&self.gaits[state.gait].1);
+        let ahead = self.predicted(state, command, 0.5);
+        let stray = |n: usize| {
+            let place = self.rest_place(n, &ahead, state.scale);
+            (place - state.legs[n].stand.point).with_y(0.0).length()
+        };
+        // The rear-most of equal ones, as legs are in order from the front.
+        let first = (0..state.legs.len()).rev().reduce(|a, b| if stray(b) > 1.05 * stray(a) { b } else { a });
+        if let Some(first) = first {
+            state.phase = state.pattern.phases[first];
+            state.legs[first].due = true;
+        }
+    }
+
+    /// Factor by which the cycle is faster, so that no leg leaves the reach of its step before its turn: after a start or a change
+    /// of the velocity.
+    fn hurry(&self, state: &WalkState, command: Vec3, cycle: f32) -> f32 {
+        let duty = state.pattern.duty;
+        let most = ((1.0 - duty) * cycle / HASTY).max(1.0);
+        let turned = math::axis_angle(Vec3::Y, state.base.yaw);
+        let mut hurry = 1.0f32;
+        for (n, leg) in state.legs.iter().enumerate().filter(|(_, l)| l.swing.is_none() && !l.due) {
+            let velocity = self.place_velocity(n, command, state.scale);
+            let speed = velocity.length();
+            if speed <= 0.0 {
+                continue;
+            }
+            let along = velocity / speed;
+            let from = self.rest_place(n, &state.base, state.scale) - leg.stand.point;
+            let gone = from.dot(math::rotate(turned, along));
+            let left = (LATE * self.sweep(n, &state.base, command, state.scale) - gone).max(0.0);
+            let ahead = state.pattern.phases[n] - state.phase;
+            let ahead = (ahead - math::floor(ahead)) * cycle;
+            hurry = hurry.max(ahead * speed / left.max(f32::MIN_POSITIVE));
+        }
+        hurry.min(most)
+    }
+
+    /// Advances the cycle, and calls the legs whose phases come.
+    fn call(&self, state: &mut WalkState, by: f32) {
+        let next = state.phase + by;
+        for (leg, phase) in state.legs.iter_mut().zip(&state.pattern.phases) {
+            let ahead = phase - state.phase;
+            let ahead = ahead - math::floor(ahead);
+            // At its own phase a leg has been called already.
+            if ahead > 0.0 && ahead <= by {
+                leg.due = true;
+            } else if leg.due && ahead < 0.75 && ahead > by {
+                // Its turn has passed.
+                leg.due = false;
+            }
+        }
+        state.phase = next - math::floor(next);
+    }
+
+    /// Fewest feet that stand: half of them, and two.
+    fn fewest(&self) -> usize {
+        self.creature.legs.len().div_ceil(2).max(2)
+    }
+
+    /// Whether a leg may lift: its neighbours stand, and enough others.
+    fn may_lift(&self, state: &WalkState, leg: usize, partner: bool) -> bool {
+        let beside = &self.creature.legs[leg].beside;
+        let beside = if partner { &beside[..] } else { &beside[..2] };
+        let up = |n: usize| state.legs[n].swing.is_some();
+        let standing = (0..state.legs.len()).filter(|&n| !up(n)).count();
+        !up(leg) && !beside.iter().flatten().any(|&n| up(n)) && standing > self.fewest()
+    }
+
+    /// Directs swings anew whose places have moved.
+    fn redirect(
+        &self,
+        state: &mut WalkState,
+        search: &FootholdSearch<'_>,
+        plane: &FeetPlane,
+        command: Vec3,
+        stance: f32,
+    ) {
+        for n in 0..state.legs.len() {
+            let leg = state.legs[n];
+            let Some(swing) = leg.swing else { continue };
+            let left = (swing.ticks - swing.gone) as f32 * BEAT;
+            // In the last ticks a foot could not come round.
+            if swing.ticks - swing.gone < 4 || swing.share() > 0.6 {
+                continue;
+            }
+            let (wished, yaw) = self.wished(state, n, command, left, stance);
+            if (wished - swing.wished).length() <= MOVED * search.leg {
+                continue;
+            }
+            let radius = self.creature.legs[n].radius * state.scale;
+            let found = self.foothold(search, wished, yaw, plane.height(wished), radius, |s| {
+                self.serves(state, n, s, command, left)
+            });
+            if let Ok(to) = found {
+                let foot = leg.at[1];
+                let course =
+                    self.course(search, (foot.point, foot.rate), &to, (left, radius), Some(&swing.course));
+                state.legs[n].swing = Some(Swing { to, wished, course, ..swing });
+            }
+        }
+    }
+
+    /// Place under the trunk in the middle of a leg's coming stance, `later` seconds from now, and the heading as it comes down.
+    fn wished(&self, state: &WalkState, leg: usize, command: Vec3, later: f32, stance: f32) -> (Vec3, f32) {
+        let middle =
+            self.predicted(state, command, if state.walks { later + 0.5 * stance } else { later + STOPS });
+        (self.rest_place(leg, &middle, state.scale).with_y(0.0), self.predicted(state, command, later).yaw)
+    }
+
+    /// Whether a leg reaches a stand from where its root will be as the foot comes down.
+    fn serves(&self, state: &WalkState, leg: usize, stand: &Stand, command: Vec3, later: f32) -> bool {
+        let body = self.predicted(state, command, later);
+        let of = &self.creature.legs[leg];
+        let turned = body.rotation();
+        let hip = body.at + self.arm(of.hip, turned, state.scale);
+        let ankle = stand.point - math::rotate(stand.turn(), of.sole) * state.scale;
+        let [near, far] = of.reach.map(|r| r * state.scale);
+        let d = ankle - hip;
+        // The trunk may come down for it, but not onto its belly.
+        let aside = d.with_y(0.0).length();
+        let drop = (-d.y - state.room.min(COMES_DOWN * far)).max(0.0);
+        aside * aside + drop * drop <= far * far * (PLANNED * PLANNED) && d.length() >= near
+    }
+
+    /// Lifts the legs whose turn has come, and those that strayed too far.
+    fn lift(
+        &self,
+        state: &mut WalkState,
+        search: &FootholdSearch<'_>,
+        plane: &FeetPlane,
+        command: Vec3,
+        (stance, swing): (f32, f32),
+    ) {
+        let legs = search.leg;
+        let place = |state: &WalkState, n: usize| {
+            let body = if state.walks { state.base } else { self.predicted(state, command, STOPS) };
+            let rest = self.rest_place(n, &body, state.scale);
+            (rest - state.legs[n].stand.point).with_y(0.0).length()
+        };
+        for _ in 0..state.legs.len() {
+            // Legs in turn first, then the one that strayed furthest.
+            let in_turn =
+                (0..state.legs.len()).find(|&n| state.legs[n].due && self.may_lift(state, n, false));
+            let astray = |&n: &usize| {
+                let far = if state.walks {
+                    ASTRAY * self.sweep(n, &state.base, command, state.scale)
+                } else {
+                    HOME * legs
+                };
+                state.legs[n].swing.is_none()
+                    && place(state, n) > far
+                    && self.may_lift(state, n, true)
+                    && (state.legs[n].refused.is_none() || state.legs[n].stood.is_multiple_of(15))
+            };
+            let far = || {
+                let all = (0..state.legs.len()).filter(astray);
+                all.max_by(|&a, &b| place(state, a).total_cmp(&place(state, b)))
+            };
+            let Some(n) = in_turn.or_else(far) else { break };
+            let due = core::mem::take(&mut state.legs[n].due);
+            let time = if due && state.walks { swing } else { STEP_TIME };
+            let ticks = math::floor(time / BEAT + 0.5).clamp(6.0, 60.0);
+            let time = ticks * BEAT;
+            let (wished, yaw) = self.wished(state, n, command, time, stance);
+            let short = (wished - state.legs[n].stand.point).with_y(0.0).length() < SHORTEST * legs;
+            if short && due && (yaw - state.legs[n].stand.yaw).abs() < 0.1 {
+                continue;
+            }
+            let radius = self.creature.legs[n].radius * state.scale;
+            let found = self.foothold(search, wished, yaw, plane.height(wished), radius, |s| {
+                self.serves(state, n, s, command, time)
+            });
+            let leg = &mut state.legs[n];
+            match found {
+                Ok(to) => {
+                    let course =
+                        self.course(search, (leg.stand.point, Vec3::ZERO), &to, (time, radius), None);
+                    leg.swing = Some(Swing { to, wished, course, ticks: ticks as u32, gone: 0 });
+                    leg.refused = None;
+                }
+                // It is tried again half a second later.
+                Err(refused) => (leg.refused, leg.stood) = (Some(refused), 1),
+            }
+        }
+    }
+
+    /// Moves trunk and feet to the coming tick.
+    fn advance(
+        &self,
+        state: &mut WalkState,
+        search: &FootholdSearch<'_>,
+        command: Vec3,
+        cycle: f32,
+        legs: f32,
+    ) {
+        let was = state.base;
+        let before = state.velocity;
+        state.velocity = state.velocity.towards(command, QUICK, BEAT);
+        let pace = state.pace;
+        state.pace = self.pace(state, (state.pace + REGAINS * BEAT).min(1.0));
+        let (from, to) = (before.value * pace, state.velocity.value * state.pace);
+        let mean = (from + to) * 0.5;
+        let yaw = was.yaw + mean.y * BEAT;
+        let world = |yaw: f32, v: Vec3| {
+            math::rotate(math::axis_angle(Vec3::Y, yaw + self.creature.heading), v.with_y(0.0))
+        };
+        let mut body = Body { yaw, turn: to.y, ..was };
+        body.at += world(0.5 * (was.yaw + yaw), mean) * BEAT;
+        body.rate = world(yaw, to);
+        for leg in &mut state.legs {
+            if let Some(swing) = &mut leg.swing {
+                swing.gone += 1;
+                swing.course = swing.course.after(BEAT);
+                let step = 0.25 * BEAT;
+                let (at, soon) = (swing.course.at(0.0).ankle, swing.course.at(-step).ankle);
+                let s = swing.share();
+                let hang = math::axis_angle(world(yaw, Vec3::X), HANGS * bow(s));
+                let turn = math::slerp(leg.stand.turn(), swing.to.turn(), ease(s));
+                leg.at[1] = FootAt { point: at, rate: (at - soon) / step, turn: math::mul(hang, turn) };
+                if swing.gone >= swing.ticks {
+                    leg.at[1] = FootAt { point: swing.to.point, rate: Vec3::ZERO, turn: swing.to.turn() };
+                }
+            } else {
+                leg.at[1] = FootAt { point: leg.stand.point, rate: Vec3::ZERO, turn: leg.stand.turn() };
+            }
+        }
+        // Tilt and height.
+        let plane = self.plane(state);
+        let tilt = plane.tilt(self.options.tilt, MOST_TILT);
+        state.tilt = state.tilt.towards(tilt, TILTS, BEAT);
+        (body.tilt, body.tilts) = (state.tilt.value, state.tilt.rate);
+        let stance = if state.walks { state.pattern.duty * cycle } else { 0.0 };
+        let (goal, low) = self.height_goal(state, search, &plane, &body, (command, stance));
+        state.room = (state.height.value.y - low).max(0.0);
+        let climb = plane.climb(body.rate);
+        let most = (RISE_RATE * legs + climb.abs()) * BEAT;
+        let last = state.height_goal;
+        let within = self.highest(state, &body) - MARGIN * legs;
+        state.height_goal = goal.min(within).clamp(last - most, last + most);
+        // The goal moves with the ground's slope.
+        let gap = Spring {
+            value: state.height.value - Vec3::Y * (state.height_goal - climb * BEAT),
+            rate: state.height.rate - Vec3::Y * climb,
+        };
+        let gap = gap.after(RISES, BEAT);
+        state.height =
+            Spring { value: gap.value + Vec3::Y * state.height_goal, rate: gap.rate + Vec3::Y * climb };
+        // No standing leg is stretched beyond its reach, however the trunk came there.
+        let most = self.highest(state, &body);
+        if state.height.value.y > most {
+            state.height.value.y = most.max(state.height.value.y - FALLS * BEAT * legs);
+            state.height.rate.y = state.height.rate.y.min(0.0);
+        }
+        body.at.y = state.height.value.y;
+        body.rate.y = state.height.rate.y;
+        for n in 0..state.ends.len() {
+            let goal = Vec3::X * self.lift_goal(n, state, search, &plane, &body);
+            let end = &mut state.ends[n];
+            end.before = end.lift;
+            end.lift = end.lift.towards(goal, RISES, BEAT);
+        }
+        // Bob and sway.
+        let stirs = if state.walks { 1.0 } else { 0.0 };
+        state.stir = state.stir.towards(Vec3::X * stirs, QUICK, BEAT);
+        let stir = state.stir.value.x * legs;
+        state.base = body;
+        let (bob, bob_rate) = wave(2.0 * state.phase, 2.0 / cycle);
+        body.at.y += stir * self.options.bob * bob;
+        body.rate.y += stir * self.options.bob * bob_rate;
+        if self.creature.legs.len() <= 4 {
+            // Away from the side whose leg swings.
+            let left = world(yaw, Vec3::X) * (-stir * self.options.sway);
+            let (sway, rate) = wave(state.phase, 1.0 / cycle);
+            body.at += left * sway;
+            body.rate += left * rate;
+        }
+        state.body[1] = body;
+    }
+
+    /// Share of the velocity that keeps all standing legs within reach, at most `most`.
+    fn pace(&self, state: &mut WalkState, most: f32) -> f32 {
+        let body = state.base;
+        let turned = body.rotation();
+        let v = state.velocity.value;
+        let velocity =
+            math::rotate(math::axis_angle(Vec3::Y, body.yaw + self.creature.heading), v.with_y(0.0));
+        let mut pace = most;
+        state.waits = None;
+        for (n, leg) in state.legs.iter().enumerate().filter(|(_, l)| l.swing.is_none()) {
+            let of = &self.creature.legs[n];
+            let arm = self.arm(of.hip, turned, state.scale);
+            let ankle = leg.stand.point - math::rotate(leg.stand.turn(), of.sole) * state.scale;
+            let line = body.at + arm - ankle;
+            let length = line.length();
+            let rate = (velocity + Vec3::Y.cross(arm) * v.y + Vec3::Y * body.rate.y.max(0.0)).dot(line)
+                / length.max(f32::MIN_POSITIVE);
+            let mut wait = |rate: f32, left: f32| {
+                let allowed = (SLOWS * left).max(0.0);
+                if rate > allowed && allowed < pace * rate {
+                    pace = allowed / rate;
+                    state.waits = Some((n, leg.refused));
+                }
+            };
+            wait(rate, STRETCHED * of.reach[1] * state.scale - length);
+            // A foot that finds no place keeps the trunk over the others.
+            if leg.refused.is_some() {
+                let own = self.place_velocity(n, v, state.scale);
+                let speed = own.length();
+                let along = math::rotate(math::axis_angle(Vec3::Y, body.yaw), own.normalize_or_zero());
+                let gone = (self.rest_place(n, &body, state.scale) - leg.stand.point).dot(along);
+                wait(speed, ASTRAY * self.sweep(n, &body, v, state.scale) - gone);
+            }
+        }
+        pace
+    }
+
+    /// Largest height of the pivot at which all standing legs are within reach.
+    fn highest(&self, state: &WalkState, body: &Body) -> f32 {
+        let turned = body.rotation();
+        let standing = state.legs.iter().zip(&self.creature.legs).filter(|(leg, _)| leg.swing.is_none());
+        standing.fold(f32::INFINITY, |high, (leg, of)| {
+            let ankle = leg.stand.point - math::rotate(leg.stand.turn(), of.sole) * state.scale;
+            let arm = self.arm(of.hip, turned, state.scale);
+            let aside = (body.at + arm - ankle).with_y(0.0).length_squared();
+            let far = STRETCHED * of.reach[1] * state.scale;
+            high.min(ankle.y + math::sqrt((far * far - aside).max(0.0)) - arm.y)
+        })
+    }
+
+    /// Angle in radians by which a part that hangs on the trunk is lifted off the ground.
+    fn lift_goal(
+        &self,
+        end: usize,
+        state: &WalkState,
+        search: &FootholdSearch<'_>,
+        plane: &FeetPlane,
+        body: &Body,
+    ) -> f32 {
+        let end = &self.creature.ends[end];
+        let turned = body.rotation();
+        let joint = body.at + self.arm(end.at, turned, state.scale);
+        let need = |point: &Vec3| {
+            let at = body.at + self.arm(*point, turned, state.scale);
+            let ahead = at + body.rate.with_y(0.0) * SEES;
+            let under = [at, ahead].map(|p| search.below(p, plane.height(p)).map(|(y, _)| y));
+            let under = under.into_iter().flatten().reduce(f32::max)?;
+            let arm = (at - joint).with_y(0.0).length();
+            Some((under + BELLY * search.leg - at.y) / arm.max(0.02 * search.leg))
+        };
+        end.points.iter().filter_map(need).fold(0.0, f32::max).min(MOST_LIFT)
+    }
+
+    /// Height of the pivot over the plane of the feet, within the reach of the standing legs, with the belly off the ground; and
+    /// the least height for the belly.
+    fn height_goal(
+        &self,
+        state: &WalkState,
+        search: &FootholdSearch<'_>,
+        plane: &FeetPlane,
+        body: &Body,
+        (command, stance): (Vec3, f32),
+    ) -> (f32, f32) {
+        let c = &self.creature;
+        let ahead = body.rate.with_y(0.0) * SEES;
+        let ride = ((c.pivot.y - c.floor) * self.options.ride + c.raised()) * state.scale;
+        let own = plane.height(body.at) + ride;
+        let turned = body.rotation();
+        let arm = |point: Vec3| self.arm(point, turned, state.scale);
+        let mut high = f32::INFINITY;
+        let heading = math::axis_angle(Vec3::Y, body.yaw);
+        for (n, (leg, of)) in state.legs.iter().zip(&c.legs).enumerate() {
+            let stand = leg.swing.as_ref().map_or(&leg.stand, |s| &s.to);
+            let far = PLANNED * of.reach[1] * state.scale;
+            let (middle, [x, z]) = self.footing(n, body, state.scale);
+            let place = self.rest_place(n, body, state.scale);
+            // Both ends of the stance: of an even walk, or as far off as the foot is.
+            let half = math::rotate(heading, self.place_velocity(n, command, state.scale)) * (0.5 * stance);
+            let off = (stand.point - place).with_y(0.0);
+            let half = if leg.swing.is_some() || half.length() > off.length() { half } else { off };
+            // A foot that is lower than the plane of all stays so.
+            let foot = plane.height(place) + (stand.point.y - plane.height(stand.point)).min(0.0);
+            let ankle = foot - math::rotate(stand.turn(), of.sole).y * state.scale;
+            for half in [half, -half] {
+                let over = math::sqrt((far * far - (middle - half).with_y(0.0).length_squared()).max(0.0));
+                high = high.min(ankle + over - (x * half.x + z * half.z) - arm(of.hip).y);
+            }
+        }
+        let mut low = f32::NEG_INFINITY;
+        for &point in &c.belly {
+            let arm = arm(point);
+            let at = body.at + arm;
+            let under = [at, at + ahead].map(|p| search.below(p, plane.height(p)).map(|(y, _)| y));
+            let under = under.into_iter().flatten().fold(f32::NEG_INFINITY, f32::max);
+            low = low.max(under + BELLY * search.leg - arm.y);
+        }
+        (own.min(high).max(low), low)
+    }
+}
+
+/// Factor by which a command could be faster whose legs leave the reach of their steps after `time` seconds, with swings that are
+/// not hasty.
+fn slack(time: f32, duty: f32) -> f32 {
+    (1.0 - duty) / duty * time / SWING
+}
+
+/// The sine of a number of turns, and its rate at `rate` turns per second.
+fn wave(turns: f32, rate: f32) -> (f32, f32) {
+    let angle = core::f32::consts::TAU * (turns - math::floor(turns));
+    (math::sin(angle), math::cos(angle) * core::f32::consts::TAU * rate)
+}

@@ -1,0 +1,507 @@
+//! Judges walking: legs found by shape, feet that stay where they stand, legs that fold to their own side, gaits, rest, frame rates,
+//! errors. Feet are measured by forward kinematics in f64 that is written here.
+
+use std::sync::Arc;
+
+use sinew::{
+    JointId, JointTransform, Placement, Pose, Skeleton, Workspace,
+    body::{Legs, LegsError, Side},
+    glam::{Affine3, DAffine3, DVec3, Quat, Vec3},
+    ground::{
+        Filter, Ground, Hit, Plane,
+        walk::{Creature, Gait, Refusal, WalkError, WalkOptions, WalkReport, WalkState, Walker},
+    },
+};
+
+/// A creature with pairs of legs of three bones, sprawled like a spider's or straight down like a horse's.
+fn bind(pairs: usize, sprawled: bool) -> Pose {
+    let mut b = Skeleton::builder();
+    let at = |x: f32, y: f32, z: f32| JointTransform::from_translation(Vec3::new(x, y, z));
+    let high = if sprawled { 0.4 } else { 0.85 };
+    let root = b.add("root", None, JointTransform::IDENTITY);
+    let trunk = b.add("trunk", Some(root), at(0.0, high, 0.0));
+    b.add("head", Some(trunk), at(0.0, 0.1, 0.3 + 0.4 * pairs as f32));
+    for pair in 0..pairs {
+        let z = 0.4 * (pairs as f32 - 1.0 - 2.0 * pair as f32);
+        for (side, s) in [("l", 1.0), ("r", -1.0)] {
+            let name = |part: &str| format!("{part}{pair}_{side}");
+            let thigh = b.add(name("a"), Some(trunk), at(0.15 * s, 0.0, z));
+            if sprawled {
+                let shin = b.add(name("b"), Some(thigh), at(0.4 * s, 0.25, 0.0));
+                let foot = b.add(name("c"), Some(shin), at(0.3 * s, -0.3, 0.0));
+                b.add(name("tip"), Some(foot), at(0.1 * s, -0.35, 0.0));
+            } else {
+                // Bent to both sides, as the legs of dogs.
+                let shin = b.add(name("b"), Some(thigh), at(0.0, -0.3, 0.1));
+                let foot = b.add(name("c"), Some(shin), at(0.0, -0.3, -0.15));
+                b.add(name("tip"), Some(foot), at(0.0, -0.25, 0.05));
+            }
+        }
+    }
+    Pose::rest(&Arc::new(b.build().unwrap().0))
+}
+
+fn walker(bind: &Pose, options: WalkOptions) -> Walker {
+    let legs = Legs::find(bind, &[]).unwrap();
+    Walker::new(&Creature::new(bind, &legs, &[]).unwrap(), options).unwrap()
+}
+
+/// Waves of a tenth of a metre.
+struct Waves;
+
+impl Ground for Waves {
+    fn cast_ray(&self, origin: Vec3, direction: Vec3, reach: f32, _: &Filter) -> Option<Hit> {
+        assert_eq!(direction, Vec3::NEG_Y);
+        let y = height(origin);
+        let distance = origin.y - y;
+        (0.0..=reach).contains(&distance).then(|| Hit::new(distance, origin.with_y(y), Vec3::Y))
+    }
+}
+
+fn height(at: Vec3) -> f32 {
+    0.06 * (1.3 * at.x).sin() + 0.05 * (1.7 * at.z).cos()
+}
+
+/// The sole of a leg in world space, in f64.
+fn sole(pose: &Pose, placement: &Placement, leg: &sinew::body::CreatureLeg) -> DVec3 {
+    let mut at = leg.sole.as_dvec3();
+    let mut joint = Some(leg.foot);
+    while let Some(j) = joint {
+        let local = pose.local(j);
+        at = local.rotation.as_dquat().normalize() * (at * local.scale.as_dvec3())
+            + local.translation.as_dvec3();
+        joint = pose.skeleton().parent(j);
+    }
+    let world: DAffine3 = placement.world_from_model().as_daffine3();
+    world.transform_point3(at)
+}
+
+struct Frame {
+    report: WalkReport,
+    pose: Pose,
+    soles: Vec<DVec3>,
+    stands: Vec<bool>,
+}
+
+/// Walks by commands that are given for each time: velocity and turn.
+fn walk(
+    walker: &Walker,
+    bind: &Pose,
+    ground: &dyn Ground,
+    seconds: f32,
+    rate: f32,
+    command: impl Fn(f32) -> (Vec3, f32),
+) -> Vec<Frame> {
+    let mut state = walker.state(&Placement::IDENTITY).unwrap();
+    let (mut workspace, mut pose) = (Workspace::new(), bind.clone());
+    let mut frames = Vec::new();
+    for n in 0..=(seconds * rate).round() as usize {
+        let (velocity, turn) = command(n as f32 / rate + 1e-4);
+        let report =
+            walker.step(&mut state, &mut workspace, &mut pose, ground, velocity, turn, 1.0 / rate).unwrap();
+        let legs = walker.creature().legs();
+        frames.push(Frame {
+            soles: legs.iter().map(|l| sole(&pose, &report.placement, l)).collect(),
+            stands: state.feet().map(|f| f.stands).collect(),
+            pose: pose.clone(),
+            report,
+        });
+    }
+    frames
+}
+
+fn velocity(z: f32) -> impl Fn(f32) -> (Vec3, f32) {
+    move |_| (Vec3::Z * z, 0.0)
+}
+
+#[test]
+fn legs_are_found_in_mirrored_pairs_from_front_to_rear() {
+    for (pairs, sprawled) in [(2, false), (2, true), (3, true), (4, true), (6, true)] {
+        let bind = bind(pairs, sprawled);
+        let legs = Legs::find(&bind, &[]).unwrap();
+        assert_eq!(legs.legs.len(), 2 * pairs);
+        assert_eq!((legs.front, legs.doubts.as_slice()), (Vec3::Z, [].as_slice()));
+        assert_eq!(bind.skeleton().name(legs.trunk), "trunk");
+        for (n, leg) in legs.legs.iter().enumerate() {
+            let side = [Side::Left, Side::Right][n % 2];
+            let name = |part: &str| format!("{part}{}_{}", n / 2, if side == Side::Left { "l" } else { "r" });
+            let is = |j: JointId| bind.skeleton().name(j);
+            assert_eq!((is(leg.root), is(leg.tip)), (name("a").as_str(), name("tip").as_str()));
+            assert_eq!(leg.side, Some(side));
+        }
+        // As given, in any order.
+        let mut ends: Vec<_> = legs.legs.iter().map(|l| (l.root, l.tip)).collect();
+        ends.reverse();
+        let given = Legs::given(&bind, &[], &ends).unwrap();
+        assert_eq!(
+            given.legs.iter().map(|l| (l.root, l.foot, l.side)).collect::<Vec<_>>(),
+            legs.legs.iter().map(|l| (l.root, l.foot, l.side)).collect::<Vec<_>>()
+        );
+    }
+}
+
+#[test]
+fn legs_that_are_none_are_refused() {
+    assert_eq!(Legs::find(&bind(1, false), &[]), Err(LegsError::TooFew { count: 2 }));
+    // A snake.
+    let mut b = Skeleton::builder();
+    let mut joint = b.add("head", None, JointTransform::IDENTITY);
+    for n in 0..10 {
+        joint = b.add(format!("{n}"), Some(joint), JointTransform::from_translation(Vec3::NEG_Z));
+    }
+    let snake = Pose::rest(&Arc::new(b.build().unwrap().0));
+    assert_eq!(Legs::find(&snake, &[]), Err(LegsError::TooFew { count: 0 }));
+
+    let bind = bind(2, false);
+    let ends: Vec<_> = Legs::find(&bind, &[]).unwrap().legs.iter().map(|l| (l.root, l.tip)).collect();
+    let unfit = |ends: &[(JointId, JointId)]| match Legs::given(&bind, &[], ends) {
+        Err(LegsError::Unfit { what, .. }) => what,
+        other => panic!("{other:?}"),
+    };
+    let swapped = [(ends[0].1, ends[0].0), ends[1], ends[2]];
+    assert!(unfit(&swapped).contains("does not hang below"));
+    let trunk = bind.skeleton().find("trunk").unwrap();
+    assert!(unfit(&[ends[0], (trunk, ends[1].1), ends[2]]).contains("shares joints"));
+    assert_eq!(Legs::given(&bind, &[], &ends[..2]), Err(LegsError::TooFew { count: 2 }));
+}
+
+#[test]
+fn feet_stand_still_on_the_ground_and_swing_over_it() {
+    for (pairs, sprawled) in [(2, false), (3, true), (4, true)] {
+        let bind = bind(pairs, sprawled);
+        let walker = walker(&bind, WalkOptions::new());
+        let leg = walker.creature().length() as f64;
+        for (v, turn) in [(0.5, 0.0), (-0.3, 0.0), (0.3, 0.4), (0.0, 0.5)] {
+            let frames = walk(&walker, &bind, &Waves, 8.0, 60.0, |_| (Vec3::Z * v, turn));
+            let mut steps = 0;
+            for w in frames.windows(2) {
+                for n in 0..2 * pairs {
+                    let [a, b] = [w[0].soles[n], w[1].soles[n]];
+                    let over = b.y - f64::from(height(b.as_vec3()));
+                    if w[1].stands[n] && w[0].stands[n] {
+                        assert!(a.distance(b) < 2e-5 * leg, "leg {n} slides by {}", a.distance(b));
+                        assert!(over.abs() < 1e-4 * leg, "leg {n} stands {over} over the ground");
+                    } else {
+                        assert!(over > -2e-3 * leg, "leg {n} swings {over} over the ground");
+                    }
+                    steps += usize::from(w[0].stands[n] && !w[1].stands[n]);
+                }
+            }
+            assert!(steps >= 6 * pairs, "{steps} steps of {} legs", 2 * pairs);
+            assert!(frames.iter().all(|f| f.report.out_of_reach == 0.0));
+        }
+    }
+}
+
+#[test]
+fn it_goes_where_it_is_told() {
+    let bind = bind(4, true);
+    let walker = walker(&bind, WalkOptions::new());
+    let ends = |v: Vec3, turn: f32| {
+        let frames = walk(&walker, &bind, &Plane::level(0.0), 10.0, 60.0, |_| (v, turn));
+        frames.last().unwrap().report.placement
+    };
+    // 10 s, less the quarter of a second in which the velocity's spring lags behind.
+    for v in [Vec3::Z * 0.4, Vec3::Z * -0.3, Vec3::X * 0.3, Vec3::new(0.2, 0.0, 0.2)] {
+        let at = ends(v, 0.0).to_world(Vec3::ZERO).with_y(0.0);
+        assert!(at.distance(v * 9.75) < 0.05, "{at} instead of {}", v * 9.75);
+    }
+    let placed = ends(Vec3::ZERO, 0.4);
+    let front = placed.direction_to_world(Vec3::Z);
+    let angle = front.x.atan2(front.z);
+    let wanted = 0.4 * 9.75 - std::f32::consts::TAU;
+    assert!((angle - wanted).abs() < 0.05, "{angle} instead of {wanted}");
+    assert!(placed.to_world(Vec3::ZERO).with_y(0.0).length() < 0.05);
+}
+
+#[test]
+fn legs_fold_to_their_own_side_and_keep_their_bones() {
+    for (pairs, sprawled) in [(2, false), (4, true)] {
+        let bind = bind(pairs, sprawled);
+        let walker = walker(&bind, WalkOptions::new());
+        let bend = |pose: &Pose, joints: [JointId; 3]| {
+            let [a, b, c] = joints.map(|j| pose.position(j));
+            let above = pose.model_rotation(pose.skeleton().parent(joints[1]).unwrap()).inverse();
+            above * (b - a).normalize().cross((c - b).normalize())
+        };
+        for frame in
+            walk(&walker, &bind, &Waves, 6.0, 60.0, |t| (Vec3::Z * 0.4, if t > 3.0 { 0.5 } else { -0.5 }))
+        {
+            for leg in walker.creature().legs() {
+                let skeleton = bind.skeleton();
+                let mut path: Vec<_> = std::iter::once(leg.tip)
+                    .chain(skeleton.ancestors(leg.tip))
+                    .take_while(|j| *j != leg.root)
+                    .collect();
+                path.push(leg.root);
+                path.reverse();
+                for w in path.windows(3) {
+                    let joints = [w[0], w[1], w[2]];
+                    let (rest, now) = (bend(&bind, joints), bend(&frame.pose, joints));
+                    assert!(rest.dot(now) > 0.0, "joint {} bends to its other side", skeleton.name(w[1]));
+                }
+                for j in path {
+                    let (rest, now) = (bind.local(j), frame.pose.local(j));
+                    assert_eq!((rest.translation, rest.scale), (now.translation, now.scale));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn no_neighbours_are_up_at_once_and_enough_feet_stand() {
+    for (pairs, sprawled) in [(2, false), (2, true), (3, true), (4, true), (6, true)] {
+        let bind = bind(pairs, sprawled);
+        let walker = walker(&bind, WalkOptions::new());
+        // Orders that change every half second.
+        let order = |t: f32| {
+            let n = (t * 2.0).floor();
+            (Vec3::new((1.7 * n).sin(), 0.0, (2.9 * n).cos()) * 0.35, 0.5 * (1.1 * n).sin())
+        };
+        for frame in walk(&walker, &bind, &Waves, 30.0, 60.0, order) {
+            let up: Vec<bool> = frame.stands.iter().map(|s| !s).collect();
+            // Legs are in order: left, right, left, right.
+            let both = (0..2 * pairs - 2).any(|n| up[n] && up[n + 2]);
+            assert!(!both, "neighbours are up: {up:?}");
+            assert!(up.iter().filter(|u| !**u).count() >= pairs, "{up:?}");
+        }
+    }
+}
+
+#[test]
+fn four_legs_walk_and_trot_and_change_between() {
+    let bind = bind(2, false);
+    let walker = walker(&bind, WalkOptions::new());
+    let lifts = |frames: &[Frame], leg: usize| -> Vec<f64> {
+        let lifted = |w: &[Frame]| w[0].stands[leg] && !w[1].stands[leg];
+        frames.windows(2).enumerate().filter(|(_, w)| lifted(w)).map(|(n, _)| n as f64 / 60.0).collect()
+    };
+    let phase = |frames: &[Frame], leg: usize| {
+        let (base, own) = (lifts(frames, 2), lifts(frames, leg));
+        let from = base[base.len() - 2];
+        let cycle = base[base.len() - 1] - from;
+        let t = own.iter().rev().find(|t| **t < from + cycle - 1e-9 && **t >= from - 1e-9).unwrap();
+        (t - from) / cycle
+    };
+    // Left fore, right fore, left hind, right hind.
+    let slow = walk(&walker, &bind, &Plane::level(0.0), 12.0, 60.0, velocity(0.35));
+    assert_eq!(slow.last().unwrap().report.gait, Gait::Walk);
+    for (leg, wanted) in [(0, 0.25), (1, 0.75), (3, 0.5)] {
+        let is = phase(&slow, leg);
+        assert!((is - wanted).abs() < 0.06, "leg {leg} lifts at {is}");
+    }
+    let fast = walk(&walker, &bind, &Plane::level(0.0), 12.0, 60.0, velocity(0.9));
+    assert_eq!(fast.last().unwrap().report.gait, Gait::Trot);
+    for (leg, wanted) in [(0, 0.5), (3, 0.5)] {
+        let is = phase(&fast, leg);
+        assert!((is - wanted).abs() < 0.06, "leg {leg} lifts at {is}");
+    }
+    // Up and down through both without a stop.
+    let both = walk(&walker, &bind, &Plane::level(0.0), 12.0, 60.0, |t| {
+        (Vec3::Z * if (4.0..8.0).contains(&t) { 0.9 } else { 0.35 }, 0.0)
+    });
+    let slowest = both[60..].iter().map(|f| f.report.pace).fold(1.0, f32::min);
+    assert!(slowest > 0.1, "it slows down to {slowest} of its speed between gaits");
+}
+
+#[test]
+fn frame_rates_decide_nothing() {
+    for (pairs, sprawled) in [(2, false), (4, true)] {
+        let bind = bind(pairs, sprawled);
+        let walker = walker(&bind, WalkOptions::new());
+        let order = |t: f32| {
+            let n = (t * 2.0).floor();
+            (Vec3::new((1.7 * n).sin(), 0.0, (2.9 * n).cos()) * 0.3, 0.5 * (1.1 * n).sin())
+        };
+        let [slow, fast] = [30.0, 150.0].map(|rate| walk(&walker, &bind, &Waves, 10.0, rate, order));
+        for (n, frame) in slow.iter().enumerate() {
+            for (a, b) in frame.soles.iter().zip(&fast[5 * n].soles) {
+                assert!(a.distance(*b) < 1e-4, "{} m apart after {} s", a.distance(*b), n as f32 / 30.0);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_orders_give_the_same_bits_without_allocation() {
+    let bind = bind(3, true);
+    let walker = walker(&bind, WalkOptions::new());
+    let mut runs = Vec::new();
+    for _ in 0..2 {
+        let mut state = walker.state(&Placement::IDENTITY).unwrap();
+        let (mut workspace, mut pose) = (Workspace::new(), bind.clone());
+        let mut step = |state: &mut WalkState, pose: &mut Pose, v: f32, turn: f32| {
+            walker.step(state, &mut workspace, pose, &Waves, Vec3::Z * v, turn, 1.0 / 60.0).unwrap()
+        };
+        step(&mut state, &mut pose, 0.4, 0.0);
+        let counted = allocation_counter::measure(|| {
+            for n in 0..600 {
+                step(&mut state, &mut pose, if n % 200 < 150 { 0.4 } else { 0.0 }, 0.2);
+            }
+        });
+        assert_eq!(counted.count_total, 0);
+        runs.push((pose.locals().to_vec(), step(&mut state, &mut pose, 0.4, 0.0)));
+        // A reset forgets everything.
+        walker.reset(&mut state, &Placement::IDENTITY).unwrap();
+    }
+    assert_eq!(runs[0], runs[1]);
+}
+
+#[test]
+fn a_creature_that_stops_rests() {
+    for (pairs, sprawled) in [(2, false), (4, true)] {
+        let bind = bind(pairs, sprawled);
+        let walker = walker(&bind, WalkOptions::new());
+        let frames =
+            walk(&walker, &bind, &Waves, 13.0, 60.0, |t| (Vec3::Z * if t < 3.0 { 0.4 } else { 0.0 }, 0.0));
+        let rest = &frames[300].pose;
+        for frame in &frames[300..] {
+            assert!(frame.stands.iter().all(|s| *s));
+            for j in bind.skeleton().joints() {
+                let turned = sinew::math::angle_between(rest.local(j).rotation, frame.pose.local(j).rotation);
+                assert!(turned < 1e-4, "{} turns by {turned}", bind.skeleton().name(j));
+            }
+        }
+    }
+}
+
+#[test]
+fn placements_turn_and_scale_a_walk() {
+    let bind = bind(2, false);
+    let walker = walker(&bind, WalkOptions::new());
+    let start = Affine3::from_scale_rotation_translation(
+        Vec3::splat(3.0),
+        Quat::from_rotation_y(1.0),
+        Vec3::new(5.0, 2.0, -4.0),
+    );
+    let start = Placement::new(start).unwrap();
+    let mut state = walker.state(&start).unwrap();
+    let (mut workspace, mut pose) = (Workspace::new(), bind.clone());
+    let mut last = start;
+    for _ in 0..600 {
+        let ground = Plane::level(2.0);
+        let report = walker
+            .step(&mut state, &mut workspace, &mut pose, &ground, Vec3::Z * 1.2, 0.0, 1.0 / 60.0)
+            .unwrap();
+        last = report.placement;
+    }
+    let gone = (last.to_world(Vec3::ZERO) - start.to_world(Vec3::ZERO)).with_y(0.0);
+    let along = Quat::from_rotation_y(1.0) * Vec3::Z;
+    assert!((last.scale() - 3.0).abs() < 1e-5);
+    assert!(gone.distance(along * 11.7) < 0.3, "{gone}");
+    for (leg, foot) in walker.creature().legs().iter().zip(state.feet()) {
+        assert!(sole(&pose, &last, leg).distance(foot.point.as_dvec3()) < 1e-4);
+    }
+}
+
+#[test]
+fn where_the_ground_ends_it_waits_and_says_why() {
+    struct Shelf;
+    impl Ground for Shelf {
+        fn cast_ray(&self, origin: Vec3, direction: Vec3, reach: f32, filter: &Filter) -> Option<Hit> {
+            Plane::level(0.0).cast_ray(origin, direction, reach, filter).filter(|_| origin.z < 2.0)
+        }
+    }
+    for (pairs, sprawled) in [(2, false), (4, true)] {
+        let bind = bind(pairs, sprawled);
+        let walker = walker(&bind, WalkOptions::new());
+        let mut state = walker.state(&Placement::IDENTITY).unwrap();
+        let (mut workspace, mut pose) = (Workspace::new(), bind.clone());
+        let mut last = None;
+        for _ in 0..1200 {
+            let report = walker
+                .step(&mut state, &mut workspace, &mut pose, &Shelf, Vec3::Z * 0.4, 0.0, 1.0 / 60.0)
+                .unwrap();
+            last = Some(report);
+            for foot in state.feet().filter(|f| f.stands) {
+                assert!(foot.point.z < 2.0 && foot.point.y.abs() < 1e-4, "{foot:?}");
+            }
+        }
+        let report = last.unwrap();
+        assert!(report.pace < 0.05, "it goes on at {}", report.pace);
+        assert!(
+            matches!(report.waits, Some((_, Some(Refusal::NoGround | Refusal::Steep | Refusal::OutOfReach)))),
+            "{report:?}"
+        );
+        assert!(state.feet().any(|f| f.refused == Some(Refusal::NoGround)));
+        assert!(report.placement.to_world(Vec3::ZERO).z < 2.0);
+    }
+}
+
+#[test]
+fn too_fast_a_speed_is_named_and_kept() {
+    let bind = bind(4, true);
+    let walker = walker(&bind, WalkOptions::new());
+    let frames = walk(&walker, &bind, &Plane::level(0.0), 10.0, 60.0, velocity(1e30));
+    let report = frames.last().unwrap().report;
+    let most = report.max_speed.unwrap();
+    assert!((0.5..1.2).contains(&(most / walker.max_speed())), "{most} of {}", walker.max_speed());
+    let gone = report.placement.to_world(Vec3::ZERO).z;
+    assert!(gone < 10.0 * walker.max_speed() && gone > 5.0 * most, "{gone} at {most}");
+    assert!(frames.iter().all(|f| f.report.out_of_reach < 1e-5));
+}
+
+#[test]
+fn errors_name_what_is_wrong_and_change_nothing() {
+    let four = bind(2, false);
+    let creature = |bind: &Pose| Creature::new(bind, &Legs::find(bind, &[]).unwrap(), &[]).unwrap();
+    let own = walker(&four, WalkOptions::new());
+    let (mut state, mut workspace, mut pose) =
+        (own.state(&Placement::IDENTITY).unwrap(), Workspace::new(), four.clone());
+    let ground = Plane::level(0.0);
+    let before = pose.locals().to_vec();
+    let mut step =
+        |state: &mut WalkState, pose: &mut Pose, ground: &dyn Ground, v: Vec3, turn: f32, dt: f32| {
+            own.step(state, &mut workspace, pose, ground, v, turn, dt).map(|_| ())
+        };
+    assert_eq!(step(&mut state, &mut pose, &ground, Vec3::Z, 0.0, -1.0), Err(WalkError::Time(-1.0)));
+    let bad = step(&mut state, &mut pose, &ground, Vec3::NAN, 0.0, 0.1);
+    assert!(matches!(bad, Err(WalkError::Command { .. })));
+    let bad = step(&mut state, &mut pose, &ground, Vec3::Z, f32::INFINITY, 0.1);
+    assert!(matches!(bad, Err(WalkError::Command { .. })));
+    struct Nothing;
+    impl Ground for Nothing {
+        fn cast_ray(&self, _: Vec3, _: Vec3, _: f32, _: &Filter) -> Option<Hit> {
+            None
+        }
+    }
+    let bad = step(&mut state, &mut pose, &Nothing, Vec3::Z, 0.0, 0.1);
+    assert!(matches!(bad, Err(WalkError::NoGround { .. })), "{bad:?}");
+    let mut small = Pose::rest(&Arc::new({
+        let mut b = Skeleton::builder();
+        b.add("alone", None, JointTransform::IDENTITY);
+        b.build().unwrap().0
+    }));
+    let bad = step(&mut state, &mut small, &ground, Vec3::Z, 0.0, 0.1);
+    assert!(matches!(bad, Err(WalkError::Creature { .. })));
+    let six = walker(&bind(3, true), WalkOptions::new());
+    let bad = step(&mut six.state(&Placement::IDENTITY).unwrap(), &mut pose, &ground, Vec3::Z, 0.0, 0.1);
+    assert_eq!(bad, Err(WalkError::State { given: 6, wanted: 4 }));
+    assert_eq!(pose.locals(), before);
+    step(&mut state, &mut pose, &ground, Vec3::Z * 0.3, 0.0, 0.1).unwrap();
+
+    let gait =
+        |gait, bind: &Pose| Walker::new(&creature(bind), WalkOptions::new().with_gait(gait)).map(|_| ());
+    assert!(matches!(gait(Gait::Tripod, &four), Err(WalkError::Gait { wanted: 6, count: 4, .. })));
+    assert_eq!(gait(Gait::Wave, &four), Ok(()));
+    let ride = Walker::new(&creature(&four), WalkOptions::new().with_ride(f32::NAN));
+    assert!(matches!(ride, Err(WalkError::Setting { option: "ride", .. })));
+    let mirrored = Placement::new(Affine3::from_scale(Vec3::splat(-1.0))).unwrap();
+    assert_eq!(own.state(&mirrored).map(|_| ()), Err(WalkError::Mirrored { scale: -1.0 }));
+}
+
+#[test]
+fn every_gait_of_every_creature_walks() {
+    for (pairs, sprawled) in [(2, false), (3, true), (4, true)] {
+        let bind = bind(pairs, sprawled);
+        for gait in Gait::ALL.into_iter().filter(|g| g.legs().is_none_or(|n| n == 2 * pairs)) {
+            let walker = walker(&bind, WalkOptions::new().with_gait(gait));
+            let v = 0.5 * walker.max_speed();
+            let frames = walk(&walker, &bind, &Waves, 12.0, 60.0, velocity(v));
+            let gone = frames.last().unwrap().report.placement.to_world(Vec3::ZERO).z;
+            assert!(gone > 0.9 * v * 11.7, "{} goes {gone} m instead of {}", gait.name(), v * 11.7);
+            assert_eq!(Gait::from_name(gait.name()), Some(gait));
+        }
+    }
+}

@@ -176,7 +176,7 @@ fn what_is_wrong_is_said_with_its_line_and_what_is_meant() {
         ("rig = 1", "rig = 2", 1, "the version must be `rig = 1`, not `2`"),
         ("rig = 1", "rig = 1\nhandels = 3", 2, "a rig file has no setting `handels`; did you mean `handle`?"),
         ("rig = 1", "rig = 1\n[humanoid]", 2, "hips and legs are known by their roles: "),
-        ("rig = 1", "rig = 1\n[creature]\nride = 3", 3, "from 0.2 to 2"),
+        ("rig = 1", "rig = 1\n[creature]\nride = 3", 3, "must be 0.2 to 2"),
         ("rig = 1", "rig = 1\n[creature]\ngait = \"wavy\"", 3, "did you mean `wave`"),
         ("rig = 1", "rig = 1\n[creature]\nlegs = [\"thigh.L\"]", 3, "root..tip"),
         ("rig = 1", "rig = 1\n[creature]\nlegs = [\"thigh.L..nose\"]", 3, "nose"),

@@ -139,6 +139,9 @@ pub fn measure(
                 let p = worlds[*joint].point(*p);
                 if let Some(y) = ground.height(p, 2.0 * leg) {
                     belly_deepest = belly_deepest.max((y - p.y) / leg);
+                    if std::env::var_os("WDBG").is_some() && (y - p.y) / leg > 0.01 {
+                        println!("belly {:.3} of {} at {t:.3}", (y - p.y) / leg, scene.names[*joint]);
+                    }
                 }
             }
         }
@@ -166,6 +169,9 @@ pub fn measure(
                 for (node, (a, b)) in before.iter().zip(&pose).enumerate() {
                     if scene.parents[node].is_some() {
                         fastest = fastest.max(turn(a, b));
+                        if std::env::var_os("WDBG").is_some() && turn(a, b) > 0.25 {
+                            println!("turn {:.2} of {} at {t:.3}", turn(a, b), scene.names[node]);
+                        }
                     }
                 }
             }
@@ -202,9 +208,9 @@ pub fn measure(
             // Over a quarter of a second, or the stance where it is shorter.
             let window = ((0.25 * RATE) as usize).min(inside.len() - 1);
             for w in inside.windows(window + 1) {
-                // The point that stays: a foot may roll over an edge of its sole.
+                // Over ground, of the point that stays: a foot may roll over an edge of its sole.
                 let (a, b) = (&samples[w[0]].soles[l].1, &samples[w[window]].soles[l].1);
-                let moved = a.iter().zip(b).map(|(a, b)| (*b - *a).length()).fold(f64::MAX, f64::min);
+                let moved = a.iter().zip(b).map(|(a, b)| (*b - *a).flat().length()).fold(f64::MAX, f64::min);
                 s = s.max(moved / leg / (window as f64 / RATE).max(0.1));
             }
             let good = d <= 0.01 && h <= 0.01 && s <= 0.005;

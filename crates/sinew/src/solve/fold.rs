@@ -15,7 +15,7 @@ const MAX_BEND: f32 = 2.6;
 /// Share of the way from a straight chain to its pose at rest, by bend, that is left at the longest reach, and the least bend in
 /// radians of the joint that bends most there: no joint passes through straight.
 const LEAST: f32 = 0.1;
-const LEAST_BEND: f32 = 0.1;
+const LEAST_BEND: f32 = 0.2;
 /// Number of reaches in the table from which a search starts.
 const TABLE: usize = 24;
 

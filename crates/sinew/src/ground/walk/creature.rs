@@ -117,7 +117,7 @@ impl FootBend {
 /// Bend at rest from which a foot keeps its side, in radians: 10 degrees.
 const BENT: f32 = 0.1745;
 /// Least bend that it keeps, in radians.
-const LEAST_BEND: f32 = 0.03;
+const LEAST_BEND: f32 = 0.01;
 /// Height of the sole's points over the lowest one, as a share of the leg.
 const SOLE: f32 = 0.03;
 
@@ -126,6 +126,9 @@ const SOLE: f32 = 0.03;
 const APART: f32 = 0.42;
 /// Largest share of a leg's length by which the trunk comes down for longer steps.
 const LOWERS: f32 = 0.12;
+/// Share of its reach that a sprawled leg has at rest at most, and largest share of its distance by which its place is drawn in.
+const DRAWN: f32 = 0.87;
+const MOST_DRAWN: f32 = 0.1;
 /// Share of its reach up to which a leg's steps are planned.
 pub(super) const PLANNED: f32 = 0.955;
 
@@ -198,17 +201,21 @@ impl Creature {
             .map(|(_, p)| *p)
             .collect();
         let heading = math::atan2(legs.front.x, legs.front.z);
-        Ok(Self {
+        let legs_at_rest = made;
+        let mut made = Self {
             belly: lowest(&trunk, legs.front, CELLS),
             ends,
-            legs: made,
+            legs: legs_at_rest,
             found: legs.legs.clone(),
             root,
             heading,
             pivot,
             floor,
             length: legs.length(),
-        })
+        };
+        let raised = made.raised();
+        made.legs.iter_mut().for_each(|leg| leg.draw_in(raised));
+        Ok(made)
     }
 
     /// Mean length of the legs, in metres of model space.
@@ -292,6 +299,17 @@ fn neighbours(found: &[CreatureLeg], legs: &mut [WalkLeg]) {
 }
 
 impl WalkLeg {
+    /// Draws the place at rest of a sprawled leg in, so that with the trunk raised by a height the leg has reach left for its step.
+    fn draw_in(&mut self, raised: f32) {
+        let aside = (self.stand - self.sole - self.hip).with_y(0.0);
+        let (long, high) = (aside.length(), self.hip.y - (self.stand - self.sole).y + raised);
+        let far = DRAWN * self.reach[1];
+        if long > high && long * long + high * high > far * far {
+            let to = math::sqrt((far * far - high * high).max(0.0)).max((1.0 - MOST_DRAWN) * long);
+            self.stand -= aside * (1.0 - to / long);
+        }
+    }
+
     /// Half of the longest step along a horizontal unit vector of the world, in metres: within the leg's reach with the trunk a
     /// little lower, and away from its neighbours' feet. `arm` is the vector from the root to the foot's joint in the middle of the
     /// step, and `slope` the rise of the ground along the step in metres per metre.

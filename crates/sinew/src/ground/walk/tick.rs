@@ -23,10 +23,10 @@ use crate::{
 /// Frequency of the velocity's spring, in rad/s: it follows a change within a third of a second.
 pub(super) const QUICK: f32 = 8.0;
 /// Frequencies of the springs of the trunk's height and tilt, in rad/s.
-const RISES: f32 = 7.0;
+const RISES: f32 = 6.5;
 const TILTS: f32 = 6.0;
 /// Largest rate of the height's goal, in legs per second.
-const RISE_RATE: f32 = 1.0;
+const RISE_RATE: f32 = 0.7;
 /// Largest tilt of the trunk, in radians: 35 degrees.
 const MOST_TILT: f32 = 0.61;
 
@@ -39,6 +39,8 @@ const STRIDE_POWER: f32 = 0.6;
 const SWING: f32 = 0.3;
 /// Shortest swing of a creature that hurries, in seconds.
 const HASTY: f32 = 0.2;
+/// Greatest mean speed of a lift, in legs per second: its height over the duration of the swing.
+const LIFTS: f32 = 0.5;
 /// Share of the reach of its step by which a leg should lift.
 const LATE: f32 = 1.1;
 /// Longest cycle, in seconds.
@@ -50,8 +52,6 @@ const SHIFT: f32 = 0.4;
 
 /// Distance from its place at which a foot of a creature that stands is brought home, as a share of the leg.
 const HOME: f32 = 0.02;
-/// Distance by which a step must bring a foot on, as a share of the leg; shorter ones are left out.
-const SHORTEST: f32 = 0.02;
 /// Distance of a foot from its place, in half steps, from which it steps out of turn.
 const ASTRAY: f32 = 1.35;
 /// Distance by which a wished place moves before a swing is directed anew, as a share of the leg.
@@ -59,6 +59,10 @@ const MOVED: f32 = 0.02;
 /// Share of its reach up to which a standing leg may be stretched, and the rate at which the trunk comes to rest there, per second.
 const STRETCHED: f32 = 0.985;
 const SLOWS: f32 = 12.0;
+/// Time in which a leg lifts whose turn has come while its neighbour is still up, in seconds.
+const LATEST: f32 = 0.1;
+/// Largest deceleration of the trunk there, in legs per second squared.
+const BRAKES: f32 = 5.5;
 /// Rate at which the trunk regains its pace, per second.
 const REGAINS: f32 = 3.0;
 /// Commanded speed in legs per second below which a creature stands.
@@ -72,8 +76,8 @@ const SEES: f32 = 0.25;
 const MOST_LIFT: f32 = 0.9;
 /// Largest distance by which the trunk comes down for a foothold, as a share of the leg.
 const COMES_DOWN: f32 = 0.15;
-/// Speed at which the trunk comes down to legs that would not reach their feet, in legs per second.
-const FALLS: f32 = 0.6;
+/// Acceleration at which the trunk comes down to legs that would not reach their feet, in legs per second squared.
+const FALLS: f32 = 7.0;
 /// Distance from the end of the legs' reach at which the trunk's height stays, as a share of the leg.
 const MARGIN: f32 = 0.005;
 /// Clearance of the belly, as a share of the leg.
@@ -350,12 +354,12 @@ impl Walker {
             let leg = state.legs[n];
             let Some(swing) = leg.swing else { continue };
             let left = (swing.ticks - swing.gone) as f32 * BEAT;
-            // In the last ticks a foot could not come round.
-            if swing.ticks - swing.gone < 4 || swing.share() > 0.6 {
-                continue;
-            }
             let (wished, yaw) = self.wished(state, n, command, left, stance);
-            if (wished - swing.wished).length() <= MOVED * search.leg {
+            let moved = (wished - swing.wished).length() > MOVED * search.leg;
+            // In the last ticks a foot could not come round, but where the trunk has slowed down it must.
+            let early = swing.ticks - swing.gone >= 4 && swing.share() <= 0.6;
+            let must = swing.ticks - swing.gone >= 2 && !self.serves(state, n, &swing.to, command, left);
+            if !(moved && early || must) {
                 continue;
             }
             let radius = self.creature.legs[n].radius * state.scale;
@@ -391,6 +395,15 @@ impl Walker {
         let aside = d.with_y(0.0).length();
         let drop = (-d.y - state.room.min(COMES_DOWN * far)).max(0.0);
         aside * aside + drop * drop <= far * far * (PLANNED * PLANNED) && d.length() >= near
+    }
+
+    /// Whether a leg's next turn, a cycle later, comes before it leaves the reach of its step.
+    fn can_wait(&self, state: &WalkState, leg: usize, command: Vec3, cycle: f32) -> bool {
+        let velocity = self.place_velocity(leg, command, state.scale);
+        let along = math::rotate(math::axis_angle(Vec3::Y, state.base.yaw), velocity.normalize_or_zero());
+        let off = (self.rest_place(leg, &state.base, state.scale) - state.legs[leg].stand.point).with_y(0.0);
+        let most = LATE * self.sweep(leg, &state.base, command, state.scale);
+        (off + along * (velocity.length() * cycle)).length() < most
     }
 
     /// Lifts the legs whose turn has come, and those that strayed too far.
@@ -433,8 +446,7 @@ impl Walker {
             let ticks = math::floor(time / BEAT + 0.5).clamp(6.0, 60.0);
             let time = ticks * BEAT;
             let (wished, yaw) = self.wished(state, n, command, time, stance);
-            let short = (wished - state.legs[n].stand.point).with_y(0.0).length() < SHORTEST * legs;
-            if short && due && (yaw - state.legs[n].stand.yaw).abs() < 0.1 {
+            if due && state.walks && self.can_wait(state, n, command, stance + swing) {
                 continue;
             }
             let radius = self.creature.legs[n].radius * state.scale;
@@ -444,8 +456,15 @@ impl Walker {
             let leg = &mut state.legs[n];
             match found {
                 Ok(to) => {
-                    let course =
-                        self.course(search, (leg.stand.point, Vec3::ZERO), &to, (time, radius), None);
+                    let start = (leg.stand.point, Vec3::ZERO);
+                    let mut course = self.course(search, start, &to, (time, radius), None);
+                    let mut ticks = ticks;
+                    // High steps take their time.
+                    let least = math::ceil(course.lift() / (LIFTS * legs * BEAT)).min(1.5 * ticks);
+                    if least > ticks {
+                        ticks = math::floor(least);
+                        course = self.course(search, start, &to, (ticks * BEAT, radius), None);
+                    }
                     leg.swing = Some(Swing { to, wished, course, ticks: ticks as u32, gone: 0 });
                     leg.refused = None;
                 }
@@ -468,7 +487,7 @@ impl Walker {
         let before = state.velocity;
         state.velocity = state.velocity.towards(command, QUICK, BEAT);
         let pace = state.pace;
-        state.pace = self.pace(state, (state.pace + REGAINS * BEAT).min(1.0));
+        state.pace = self.pace(state, (state.pace + REGAINS * BEAT).min(1.0), cycle);
         let (from, to) = (before.value * pace, state.velocity.value * state.pace);
         let mean = (from + to) * 0.5;
         let yaw = was.yaw + mean.y * BEAT;
@@ -519,8 +538,10 @@ impl Walker {
         // No standing leg is stretched beyond its reach, however the trunk came there.
         let most = self.highest(state, &body);
         if state.height.value.y > most {
-            state.height.value.y = most.max(state.height.value.y - FALLS * BEAT * legs);
-            state.height.rate.y = state.height.rate.y.min(0.0);
+            let down = ((most - was.at.y) / BEAT).max(was.rate.y - FALLS * legs * BEAT);
+            let rate = state.height.rate.y.min(down);
+            state.height.value.y = state.height.value.y.min(was.at.y + rate * BEAT);
+            state.height.rate.y = rate;
         }
         body.at.y = state.height.value.y;
         body.rate.y = state.height.rate.y;
@@ -549,13 +570,18 @@ impl Walker {
     }
 
     /// Share of the velocity that keeps all standing legs within reach, at most `most`.
-    fn pace(&self, state: &mut WalkState, most: f32) -> f32 {
+    fn pace(&self, state: &mut WalkState, most: f32, cycle: f32) -> f32 {
         let body = state.base;
         let turned = body.rotation();
         let v = state.velocity.value;
         let velocity =
             math::rotate(math::axis_angle(Vec3::Y, body.yaw + self.creature.heading), v.with_y(0.0));
         let mut pace = most;
+        // With the trunk slowed down at a rate per second, it loses as much of its speed in a second.
+        let legs = self.creature.length * state.scale;
+        let speed = v.with_y(0.0).length().max(f32::MIN_POSITIVE);
+        let slows = SLOWS.min(BRAKES * legs / speed);
+        let least = (state.pace - BRAKES * legs / speed * BEAT).max(0.0);
         state.waits = None;
         for (n, leg) in state.legs.iter().enumerate().filter(|(_, l)| l.swing.is_none()) {
             let of = &self.creature.legs[n];
@@ -563,16 +589,23 @@ impl Walker {
             let ankle = leg.stand.point - math::rotate(leg.stand.turn(), of.sole) * state.scale;
             let line = body.at + arm - ankle;
             let length = line.length();
-            let rate = (velocity + Vec3::Y.cross(arm) * v.y + Vec3::Y * body.rate.y.max(0.0)).dot(line)
+            let rate = (velocity + (Vec3::Y * v.y + body.tilts).cross(arm) + Vec3::Y * body.rate.y.max(0.0))
+                .dot(line)
                 / length.max(f32::MIN_POSITIVE);
             let mut wait = |rate: f32, left: f32| {
-                let allowed = (SLOWS * left).max(0.0);
+                let allowed = (slows * left).max(0.0);
                 if rate > allowed && allowed < pace * rate {
                     pace = allowed / rate;
                     state.waits = Some((n, leg.refused));
                 }
             };
-            wait(rate, STRETCHED * of.reach[1] * state.scale - length);
+            // Not for a leg that lifts before.
+            let ahead = state.pattern.phases[n] - state.phase;
+            let later = if leg.due { LATEST } else { (ahead - math::floor(ahead)) * cycle };
+            let left = STRETCHED * of.reach[1] * state.scale - length;
+            if leg.refused.is_some() || !state.walks || rate * later > left {
+                wait(rate, left);
+            }
             // A foot that finds no place keeps the trunk over the others.
             if leg.refused.is_some() {
                 let own = self.place_velocity(n, v, state.scale);
@@ -582,7 +615,7 @@ impl Walker {
                 wait(speed, ASTRAY * self.sweep(n, &body, v, state.scale) - gone);
             }
         }
-        pace
+        pace.max(least)
     }
 
     /// Largest height of the pivot at which all standing legs are within reach.
@@ -608,7 +641,8 @@ impl Walker {
         body: &Body,
     ) -> f32 {
         let end = &self.creature.ends[end];
-        let turned = body.rotation();
+        // As the trunk will be tilted when the lift has followed.
+        let turned = Body { tilt: body.tilt + body.tilts * SEES, ..*body }.rotation();
         let joint = body.at + self.arm(end.at, turned, state.scale);
         let need = |point: &Vec3| {
             let at = body.at + self.arm(*point, turned, state.scale);

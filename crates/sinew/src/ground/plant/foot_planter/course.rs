@@ -122,6 +122,11 @@ impl Course {
         self.raise(by.min(most - self.lift.height).max(0.0));
     }
 
+    /// Greatest height above the path of least jerk, in metres.
+    pub fn lift(&self) -> f32 {
+        self.lift.height
+    }
+
     /// The path `time` seconds later.
     pub fn after(&self, time: f32) -> Self {
         Self { gone: self.gone + time, lift: Lift { gone: self.lift.gone + time, ..self.lift }, ..*self }

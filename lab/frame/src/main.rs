@@ -5,6 +5,7 @@
 //! planning the whole clip includes its own casts.
 
 mod tracks;
+mod walks;
 
 use std::{error::Error, hint::black_box, path::Path, time::Instant};
 
@@ -52,6 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             clip,
         )?;
     }
+    let met = walks::table(Path::new(&data))? && met;
     if met { Ok(()) } else { Err("past a bound".into()) }
 }
 

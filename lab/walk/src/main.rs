@@ -92,6 +92,24 @@ fn judge(options: &Options) -> Result<bool, String> {
             }
         }
     }
+    for creature in &CREATURES {
+        let title = format!("{}: 30 and 144 Hz", creature.name);
+        if !options.only.iter().all(|w| title.contains(w.as_str())) {
+            continue;
+        }
+        rows += 1;
+        let apart = rates(options, creature);
+        let (text, holds) = match apart {
+            Ok([rms, most]) => {
+                let holds = rms <= 0.5 && most <= 2.0;
+                (format!("feet {rms:.3} %L apart RMS (<= 0.5), {most:.3} at most (<= 2)"), holds)
+            }
+            Err(e) => (e, false),
+        };
+        println!("{title:32} {text}{}", if holds { "" } else { "!" });
+        bounds::bound(&title, "0.5 %L RMS, 2 %L at most", &text, holds);
+        held += usize::from(holds);
+    }
     println!("{held} of {rows} rows hold every bound");
     Ok(held == rows)
 }
@@ -107,8 +125,46 @@ fn number(m: &Mark) -> String {
     format!("{value}{bound}{}", if m.missed() { "!" } else { "" })
 }
 
-/// Walks and measures.
-fn walk(options: &Options, creature: &Creature, run: &Run, title: &str) -> Result<Vec<Mark>, String> {
+/// Distance of the feet in percent of the leg, RMS and at most, between walks of the same random orders with keys at 30 and at 144 Hz;
+/// and whether a second run writes the same bytes.
+fn rates(options: &Options, creature: &Creature) -> Result<[f64; 2], String> {
+    let run = Run { name: "rates", ground: "rough", order: Order::Random(0.5), seconds: 10.0, of: &[] };
+    let scene = |rate: &str| -> Result<(Scene, Vec<u8>), String> {
+        let out =
+            write(options, creature, &run, &format!("{} {rate} Hz", creature.name), &["--key-rate", rate])?;
+        let bytes = std::fs::read(&out).map_err(|e| format!("{}: {e}", out.display()))?;
+        Ok((Scene::read(&out)?, bytes))
+    };
+    let ((slow, bytes), (again, twice), (fast, _)) = (scene("30")?, scene("30")?, scene("144")?);
+    if bytes != twice {
+        return Err("a second run writes other bytes".into());
+    }
+    let body = Body::new(&again, creature)?;
+    let soles = |scene: &Scene, t: f64| -> Vec<plant::maths::V3> {
+        let clip = &scene.clips[scene.clips.len() - 1];
+        let worlds = scene.worlds(&scene.sample(clip, t));
+        body.legs.iter().map(|l| worlds[*l.nodes.last().unwrap_or(&0)].point(l.sole[0])).collect()
+    };
+    let (mut sum, mut count, mut most) = (0.0, 0.0, 0.0f64);
+    // Times of keys in both files.
+    for n in 0..=60 {
+        let t = f64::from(n) / 6.0;
+        for (a, b) in soles(&slow, t).into_iter().zip(soles(&fast, t)) {
+            let apart = 100.0 * (a - b).length() / creature.leg;
+            (sum, count, most) = (sum + apart * apart, count + 1.0, most.max(apart));
+        }
+    }
+    Ok([f64::sqrt(sum / count), most])
+}
+
+/// Lets a creature walk; returns the written file.
+fn write(
+    options: &Options,
+    creature: &Creature,
+    run: &Run,
+    title: &str,
+    more: &[&str],
+) -> Result<PathBuf, String> {
     let name: String = title.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
     let out = options.out.join(format!("{name}.glb"));
     let mut command = Command::new(&options.sinew);
@@ -144,10 +200,17 @@ fn walk(options: &Options, creature: &Creature, run: &Run, title: &str) -> Resul
         }
         _ => {}
     }
+    command.args(more);
     let done = command.output().map_err(|e| format!("{}: {e}", options.sinew.display()))?;
     if !done.status.success() {
         return Err(String::from_utf8_lossy(&done.stderr).trim().to_owned());
     }
+    Ok(out)
+}
+
+/// Walks and measures.
+fn walk(options: &Options, creature: &Creature, run: &Run, title: &str) -> Result<Vec<Mark>, String> {
+    let out = write(options, creature, run, title, &[])?;
     let scene = Scene::read(&out)?;
     let clip = scene.clips.iter().rfind(|c| c.name.starts_with("walk")).ok_or("there is no clip `walk`")?;
     let body = Body::new(&scene, creature)?;

@@ -179,7 +179,7 @@ fn what_is_wrong_is_said_with_its_line_and_what_is_meant() {
         ("rig = 1", "rig = 1\n[creature]\nride = 3", 3, "must be 0.2 to 2"),
         ("rig = 1", "rig = 1\n[creature]\ngait = \"wavy\"", 3, "did you mean `wave`"),
         ("rig = 1", "rig = 1\n[creature]\nlegs = [\"thigh.L\"]", 3, "root..tip"),
-        ("rig = 1", "rig = 1\n[creature]\nlegs = [\"thigh.L..nose\"]", 3, "nose"),
+        ("rig = 1", "rig = 1\n[creature]\nlegs = [\"upperarm.l..nose\"]", 3, "nose"),
         ("rig = 1", "rig = 1\n[creature]\nspeed = 1", 3, "no setting `speed`"),
         (
             "rig = 1",

@@ -505,3 +505,105 @@ fn every_gait_of_every_creature_walks() {
         }
     }
 }
+
+/// A generator of numbers (splitmix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f32 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 40) as f32 / (1 << 24) as f32
+    }
+
+    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+        of[(self.next() * of.len() as f32) as usize % of.len()]
+    }
+}
+
+/// Ground that answers casts with whatever there is: cliffs, holes, and numbers that are none.
+struct Wild(f32);
+
+impl Ground for Wild {
+    fn cast_ray(&self, origin: Vec3, _: Vec3, reach: f32, _: &Filter) -> Option<Hit> {
+        let mut r = Random((origin.x * 8.0).to_bits() as u64 ^ ((origin.z * 8.0).to_bits() as u64) << 32);
+        let distance = match (r.next() * 12.0) as u32 {
+            0 => return None,
+            1 => f32::NAN,
+            2 => f32::INFINITY,
+            3 => -1e30,
+            4 => f32::MAX,
+            5 => reach,
+            _ => origin.y - self.0 * r.next(),
+        };
+        let normal = r.pick(&[Vec3::Y, Vec3::X, Vec3::NAN, Vec3::ZERO]);
+        Some(Hit::new(distance, origin, normal))
+    }
+}
+
+#[test]
+fn odd_creatures_grounds_and_orders_end_in_finite_poses_or_errors() {
+    let mut r = Random(7);
+    let mut walked = 0;
+    for case in 0..300 {
+        let mut b = Skeleton::builder();
+        let size = r.pick(&[1e-6, 1e-3, 1.0, 1e3, 1e6f32]);
+        let mut at = |x: f32, y: f32, z: f32| JointTransform {
+            rotation: Quat::from_rotation_x(r.next() * 0.2),
+            scale: Vec3::splat(r.pick(&[1.0, 1.0, 1.0, 0.01, 100.0])),
+            ..JointTransform::from_translation(Vec3::new(x, y, z) * size)
+        };
+        let trunk = b.add("trunk", None, at(0.0, 0.6, 0.0));
+        let mut ends = Vec::new();
+        let count = 3 + case % 6;
+        for n in 0..count {
+            let angle = n as f32 * std::f32::consts::TAU / count as f32;
+            let (x, z) = (0.3 * angle.sin(), 0.3 * angle.cos());
+            let thigh = b.add(format!("a{n}"), Some(trunk), at(x, 0.0, z));
+            let shin = b.add(format!("b{n}"), Some(thigh), at(x, -0.2, z));
+            // Some legs have no shin, are straight, or fold onto themselves.
+            let [y, out] = [[-0.4, 0.0], [0.0, 0.0], [-0.2, 1.0], [0.2, -1.0]][(case + n) % 4];
+            ends.push((thigh, b.add(format!("c{n}"), Some(shin), at(x * out, y, z * out))));
+        }
+        let (skeleton, ids) = b.build().unwrap();
+        let bind = Pose::rest(&Arc::new(skeleton));
+        let ends: Vec<_> = ends.into_iter().map(|(a, c)| (ids[a], ids[c])).collect();
+        let skin: Vec<(JointId, Vec3)> =
+            ids.iter().map(|&j| (j, bind.position(j) + Vec3::new(0.1, -0.1, 0.05) * size)).collect();
+        let Ok(legs) = Legs::given(&bind, &skin, &ends) else { continue };
+        let Ok(creature) = Creature::new(&bind, &legs, &skin) else { continue };
+        let walker = Walker::new(&creature, WalkOptions::new()).unwrap();
+        let start = Affine3::from_scale_rotation_translation(
+            Vec3::splat(r.pick(&[1.0, 1e-4, 1e4])),
+            Quat::from_rotation_x(r.next() * 7.0),
+            Vec3::new(r.next(), r.next(), r.next()) * r.pick(&[1.0, 1e6]),
+        );
+        let Ok(start) = Placement::new(start) else { continue };
+        let mut state = match walker.state(&start) {
+            Err(WalkError::Size { .. }) => continue,
+            state => state.unwrap(),
+        };
+        walked += 1;
+        let (mut workspace, mut pose) = (Workspace::new(), bind.clone());
+        let ground = Wild(size * 0.3);
+        for _ in 0..80 {
+            let velocity = Vec3::new(r.next() - 0.5, 0.0, r.next() - 0.5) * r.pick(&[0.0, 1.0, 1e20, size]);
+            let (turn, dt) = (r.pick(&[0.0, 1.0, -1e20]), r.pick(&[0.0, 0.016, 0.3, 1e20]));
+            match walker.step(&mut state, &mut workspace, &mut pose, &ground, velocity, turn, dt) {
+                Ok(report) => {
+                    assert!(pose.check_finite().is_ok(), "case {case}");
+                    assert!(report.placement.world_from_model().is_finite());
+                    assert!(
+                        report.out_of_reach.is_finite() && (0.0..=1.0).contains(&report.pace),
+                        "{report:?}"
+                    );
+                }
+                Err(WalkError::NoGround { .. } | WalkError::Placement(_)) => {}
+                Err(other) => panic!("case {case}: {other}"),
+            }
+        }
+    }
+    assert!(walked > 100, "{walked} creatures walked");
+}

@@ -138,6 +138,12 @@ pub enum WalkError {
         /// The scale.
         scale: f32,
     },
+    /// The legs are too short or too long for squares of lengths in `f32`.
+    #[error("legs must be 1e-9 to 1e9 m long in the world, not {leg} m")]
+    Size {
+        /// Mean length of the legs in world space, in metres.
+        leg: f32,
+    },
     /// A transform of the pose is not finite.
     #[error(transparent)]
     Pose(#[from] PoseError),
@@ -327,12 +333,9 @@ impl Walker {
     ///
     /// # Errors
     ///
-    /// The placement mirrors.
+    /// The placement mirrors, or its scale makes the legs too short or too long.
     pub fn state(&self, placement: &Placement) -> Result<WalkState, WalkError> {
-        let scale = placement.scale();
-        if scale < 0.0 {
-            return Err(WalkError::Mirrored { scale });
-        }
+        let scale = self.scale_of(placement)?;
         let mut state = WalkState {
             legs: alloc::vec![LegState::default(); self.creature.legs.len()],
             scale,
@@ -363,13 +366,19 @@ impl Walker {
     /// Puts a creature at another placement, where it stands: after a teleport. Fails as [`Walker::state`] does.
     pub fn reset(&self, state: &mut WalkState, placement: &Placement) -> Result<(), WalkError> {
         self.fits(state)?;
+        let scale = self.scale_of(placement)?;
+        (state.start, state.scale, state.started) = (*placement, scale, false);
+        self.place(state);
+        Ok(())
+    }
+
+    fn scale_of(&self, placement: &Placement) -> Result<f32, WalkError> {
         let scale = placement.scale();
         if scale < 0.0 {
             return Err(WalkError::Mirrored { scale });
         }
-        (state.start, state.scale, state.started) = (*placement, scale, false);
-        self.place(state);
-        Ok(())
+        let leg = self.creature.length * scale;
+        if (1e-9..=1e9).contains(&leg) { Ok(scale) } else { Err(WalkError::Size { leg }) }
     }
 
     fn fits(&self, state: &WalkState) -> Result<(), WalkError> {

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     Placement, Pose, Workspace,
     ground::{
-        Ground,
+        Filter, Ground, Hit,
         plant::foot_planter::{spring::Spring, ticks::BEAT},
     },
     math,
@@ -19,6 +19,16 @@ use crate::{
 const NOW: f32 = 1e-4;
 /// Largest number of ticks in a frame; the rest of a longer time is left out.
 const MOST: usize = 30;
+
+/// A ground whose hits are numbers, and within the casts that ask for them.
+struct Checked<'a>(&'a dyn Ground);
+
+impl Ground for Checked<'_> {
+    fn cast_ray(&self, origin: Vec3, direction: Vec3, reach: f32, filter: &Filter) -> Option<Hit> {
+        let hit = self.0.cast_ray(origin, direction, reach, filter)?;
+        ((0.0..=reach).contains(&hit.distance) && hit.normal.is_finite()).then_some(hit)
+    }
+}
 
 /// State of a part that hangs on the trunk.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -72,6 +82,7 @@ impl Walker {
         const FAST: f32 = 1e9;
         let limit = |v: f32| v.clamp(-FAST, FAST);
         let command = Vec3::new(limit(velocity.x), limit(turn), limit(velocity.z));
+        let ground = &Checked(ground);
         if !state.started {
             if !self.begin(state, ground) {
                 let at = state.body[1].at;

@@ -74,7 +74,7 @@ const STOPS: f32 = 0.6;
 const SEES: f32 = 0.25;
 /// Largest lift of a tail, in radians.
 const MOST_LIFT: f32 = 0.9;
-/// Largest distance by which the trunk comes down for a foothold, as a share of the leg.
+/// Largest distance by which the trunk comes up or down for a foothold, as a share of the leg.
 const COMES_DOWN: f32 = 0.15;
 /// Acceleration at which the trunk comes down to legs that would not reach their feet, in legs per second squared.
 const FALLS: f32 = 7.0;
@@ -391,9 +391,10 @@ impl Walker {
         let ankle = stand.point - math::rotate(stand.turn(), of.sole) * state.scale;
         let [near, far] = of.reach.map(|r| r * state.scale);
         let d = ankle - hip;
-        // The trunk may come down for it, but not onto its belly.
+        // The trunk may come up or down for it, but not onto its belly.
         let aside = d.with_y(0.0).length();
-        let drop = (-d.y - state.room.min(COMES_DOWN * far)).max(0.0);
+        let moves = COMES_DOWN * far;
+        let drop = (-d.y - state.room.min(moves)).max(d.y - moves).max(0.0);
         aside * aside + drop * drop <= far * far * (PLANNED * PLANNED) && d.length() >= near
     }
 

@@ -139,9 +139,6 @@ pub fn measure(
                 let p = worlds[*joint].point(*p);
                 if let Some(y) = ground.height(p, 2.0 * leg) {
                     belly_deepest = belly_deepest.max((y - p.y) / leg);
-                    if std::env::var_os("WDBG").is_some() && (y - p.y) / leg > 0.01 {
-                        println!("belly {:.3} of {} at {t:.3}", (y - p.y) / leg, scene.names[*joint]);
-                    }
                 }
             }
         }
@@ -169,9 +166,6 @@ pub fn measure(
                 for (node, (a, b)) in before.iter().zip(&pose).enumerate() {
                     if scene.parents[node].is_some() {
                         fastest = fastest.max(turn(a, b));
-                        if std::env::var_os("WDBG").is_some() && turn(a, b) > 0.25 {
-                            println!("turn {:.2} of {} at {t:.3}", turn(a, b), scene.names[node]);
-                        }
                     }
                 }
             }
@@ -248,14 +242,6 @@ pub fn measure(
     for w in samples.iter().step_by(2).collect::<Vec<_>>().windows(3) {
         let a = (w[0].trunk + w[2].trunk - w[1].trunk * 2.0) * (RATE / 2.0).powi(2);
         acceleration = acceleration.max(a.length() / leg);
-        if std::env::var_os("WDBG").is_some() && a.length() / leg > 10.0 {
-            println!(
-                "acceleration {:.1} {:?} at {:?}",
-                a.length() / leg,
-                a * (1.0 / leg),
-                samples.iter().position(|s| std::ptr::eq(s, w[1])).map(|n| n as f64 / RATE)
-            );
-        }
     }
     let tilt = samples.windows(3).map(|w| {
         let (a, b) = (w[0].up, w[2].up);

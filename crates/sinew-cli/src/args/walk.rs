@@ -17,7 +17,7 @@ pub struct WalkArgs {
     /// The model: a .glb, .gltf, .vrm or .bvh file [default: a built-in creature]
     #[arg(value_hint = ValueHint::FilePath)]
     pub model: Option<PathBuf>,
-    /// Number of legs of the built-in creature [default: 8]
+    /// Number of legs of the built-in creature, an even one (an odd one has one leg less) [default: 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(4..=40), conflicts_with = "model")]
     pub creature: Option<u32>,
 

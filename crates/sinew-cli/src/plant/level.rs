@@ -57,8 +57,7 @@ impl std::fmt::Display for Level {
 impl Level {
     /// The ground of the command line. Options that do not fit it are errors.
     pub fn of(args: &GroundArgs) -> Result<Self, Failure> {
-        let level = Self::parse(args.name());
-        let name = args.name().display();
+        let (level, name) = (Self::parse(args.name()), args.name().display());
         let file = level.file();
         if file.is_none() && (args.at != Vec3::ZERO || args.scale != 1.0) {
             let option = if args.scale != 1.0 { "--ground-scale" } else { "--ground-at" };

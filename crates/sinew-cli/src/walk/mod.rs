@@ -42,6 +42,9 @@ use path::{Order, Trail};
 /// Leg for which built-in grounds are made, in metres.
 const LEG: f32 = 0.9;
 
+/// Speed that no legs step, in legs per second: built-in grounds lie under the way at no higher one.
+const FASTEST: f32 = 4.0;
+
 /// A walk, frame by frame.
 pub struct Walked {
     /// Times of the frames, in seconds.
@@ -208,7 +211,7 @@ fn ground(
     };
     let way = match trail {
         Some(trail) => trail.points().to_vec(),
-        None => path::way(orders, seconds),
+        None => path::way(orders, seconds, FASTEST * creature.length()),
     };
     // Built-in grounds are made for legs of 0.9 m.
     let way: Vec<Vec3> = way.iter().map(|p| *p / size).collect();

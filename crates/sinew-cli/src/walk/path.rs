@@ -84,13 +84,14 @@ pub fn order(orders: &[Order], time: f32) -> [f32; 3] {
     next.checked_sub(1).map_or([0.0; 3], |n| orders[n].1)
 }
 
-/// Where commands lead without a path: positions over ground.
-pub fn way(orders: &[Order], seconds: f32) -> Vec<Vec3> {
+/// Where commands lead without a path: positions over ground, with velocities of at most `most` m/s ahead and aside.
+pub fn way(orders: &[Order], seconds: f32, most: f32) -> Vec<Vec3> {
     let step = (seconds / 2000.0).max(1.0 / 30.0);
     let (mut at, mut yaw) = (Vec3::ZERO, 0.0f32);
     let mut points = vec![at];
     for n in 0..(seconds / step).ceil() as usize {
         let [ahead, left, turn] = order(orders, n as f32 * step);
+        let [ahead, left] = [ahead, left].map(|v| v.clamp(-most, most));
         yaw += turn * step;
         at += (Vec3::new(yaw.sin(), 0.0, yaw.cos()) * ahead + Vec3::new(yaw.cos(), 0.0, -yaw.sin()) * left)
             * step;

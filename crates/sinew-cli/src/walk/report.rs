@@ -14,14 +14,14 @@ fn number(x: f32) -> Value {
     json!((f64::from(x) * 1e6).round() / 1e6)
 }
 
-/// The report. Its `note` is written into the animation's `extras` too: legs, stances and refused footholds.
+/// The report. Its `note` is written into the animation's `extras` too: legs and stances.
 pub fn report(walker: &Walker, model: &Model, legs: &Legs, walked: &Walked, on_path: bool) -> Value {
     let creature = walker.creature();
     let leg = creature.length();
     let name = |j| shown(model.skeleton.name(j));
     let mut stances = Vec::new();
     let mut refused: BTreeMap<String, usize> = BTreeMap::new();
-    for (n, found) in legs.legs.iter().enumerate() {
+    for n in 0..legs.legs.len() {
         let mut since = None;
         let mut why = None;
         for (feet, &time) in walked.feet.iter().zip(&walked.times) {
@@ -45,7 +45,6 @@ pub fn report(walker: &Walker, model: &Model, legs: &Legs, walked: &Walked, on_p
             let to = walked.times.last().copied().unwrap_or_default();
             stances.push(json!({ "leg": n, "from": number(from), "to": number(to) }));
         }
-        let _ = found;
     }
     let placement =
         |n: usize| walked.reports.get(n).map_or(Vec3::ZERO, |r| r.placement.to_world(creature.pivot()));

@@ -285,6 +285,8 @@ pub struct WalkState {
     max_speed: Option<f32>,
     /// Share of walking in bob and sway, from 0 to 1.
     stir: Spring,
+    /// Phase of bob and sway over that of the cycle (x, in cycles), and its rate in cycles per second.
+    rock: Spring,
     walks: bool,
     started: bool,
 }
@@ -357,6 +359,7 @@ impl Walker {
             waits: None,
             max_speed: None,
             stir: Spring::default(),
+            rock: Spring::default(),
             walks: false,
             started: false,
         };

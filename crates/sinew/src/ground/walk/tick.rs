@@ -65,6 +65,8 @@ const LATEST: f32 = 0.1;
 const BRAKES: f32 = 5.5;
 /// Rate at which the trunk regains its pace, per second.
 const REGAINS: f32 = 3.0;
+/// Largest acceleration of bob and sway together, in legs per second squared; in a faster step they are smaller.
+const SHAKES: f32 = 3.0;
 /// Commanded speed in legs per second below which a creature stands.
 const STILL: f32 = 1e-3;
 /// Time in which a creature comes to rest, in seconds: five times that of the velocity's spring.
@@ -110,7 +112,7 @@ impl Walker {
         state.height_goal = at.y;
         (state.since, state.phase, state.gait, state.pace) = (0.0, 0.0, 0, 1.0);
         (state.waits, state.max_speed, state.walks) = (None, None, false);
-        state.stir = Spring::default();
+        (state.stir, state.rock) = (Spring::default(), Spring::default());
         state.ends.fill(EndState::default());
         state.pattern.copy_from(&self.gaits[0].1);
         for n in 0..state.legs.len() {
@@ -281,7 +283,10 @@ impl Walker {
         // The rear-most of equal ones, as legs are in order from the front.
         let first = (0..state.legs.len()).rev().reduce(|a, b| if stray(b) > 1.05 * stray(a) { b } else { a });
         if let Some(first) = first {
+            let before = state.phase;
             state.phase = state.pattern.phases[first];
+            let rock = state.rock.value.x + before - state.phase;
+            state.rock.value.x = rock - math::floor(rock + 0.5);
             state.legs[first].due = true;
         }
     }
@@ -520,8 +525,7 @@ impl Walker {
         let tilt = plane.tilt(self.options.tilt, MOST_TILT);
         state.tilt = state.tilt.towards(tilt, TILTS, BEAT);
         (body.tilt, body.tilts) = (state.tilt.value, state.tilt.rate);
-        let stance = if state.walks { state.pattern.duty * cycle } else { 0.0 };
-        let (goal, low) = self.height_goal(state, search, &plane, &body, (command, stance));
+        let (goal, low) = self.height_goal(state, search, &plane, &body, (command, cycle));
         state.room = (state.height.value.y - low).max(0.0);
         let climb = plane.climb(body.rate);
         let most = (RISE_RATE * legs + climb.abs()) * BEAT;
@@ -533,7 +537,7 @@ impl Walker {
             value: state.height.value - Vec3::Y * (state.height_goal - climb * BEAT),
             rate: state.height.rate - Vec3::Y * climb,
         };
-        let gap = gap.after(RISES, BEAT);
+        let gap = gap.after(if state.walks { RISES } else { QUICK }, BEAT);
         state.height =
             Spring { value: gap.value + Vec3::Y * state.height_goal, rate: gap.rate + Vec3::Y * climb };
         // No standing leg is stretched beyond its reach, however the trunk came there.
@@ -552,18 +556,25 @@ impl Walker {
             end.before = end.lift;
             end.lift = end.lift.towards(goal, RISES, BEAT);
         }
-        // Bob and sway.
-        let stirs = if state.walks { 1.0 } else { 0.0 };
+        // Bob and sway follow the cycle, whose rate leaps where legs hurry.
+        let beats = if state.walks { 1.0 / cycle } else { 0.0 };
+        let gap = Spring { value: state.rock.value, rate: state.rock.rate - Vec3::X * beats };
+        let gap = gap.after(QUICK, BEAT);
+        state.rock = Spring { value: gap.value, rate: gap.rate + Vec3::X * beats };
+        let (rock, beats) = (state.phase + gap.value.x, state.rock.rate.x);
+        let quick = core::f32::consts::TAU * beats;
+        let shakes = (4.0 * self.options.bob + self.options.sway) * quick * quick;
+        let stirs = if state.walks { (SHAKES / shakes).min(1.0) } else { 0.0 };
         state.stir = state.stir.towards(Vec3::X * stirs, QUICK, BEAT);
         let stir = state.stir.value.x * legs;
         state.base = body;
-        let (bob, bob_rate) = wave(2.0 * state.phase, 2.0 / cycle);
+        let (bob, bob_rate) = wave(2.0 * rock, 2.0 * beats);
         body.at.y += stir * self.options.bob * bob;
         body.rate.y += stir * self.options.bob * bob_rate;
         if self.creature.legs.len() <= 4 {
             // Away from the side whose leg swings.
             let left = world(yaw, Vec3::X) * (-stir * self.options.sway);
-            let (sway, rate) = wave(state.phase, 1.0 / cycle);
+            let (sway, rate) = wave(rock, beats);
             body.at += left * sway;
             body.rate += left * rate;
         }
@@ -632,6 +643,14 @@ impl Walker {
         })
     }
 
+    /// Time until a leg that stands comes down on its next foothold, in seconds.
+    fn lands(&self, state: &WalkState, leg: usize, cycle: f32) -> f32 {
+        let of = &state.legs[leg];
+        let ahead = state.pattern.phases[leg] - state.phase;
+        let ahead = if of.due || of.refused.is_some() { 0.0 } else { ahead - math::floor(ahead) };
+        (ahead + 1.0 - state.pattern.duty) * cycle
+    }
+
     /// Angle in radians by which a part that hangs on the trunk is lifted off the ground.
     fn lift_goal(
         &self,
@@ -664,9 +683,10 @@ impl Walker {
         search: &FootholdSearch<'_>,
         plane: &FeetPlane,
         body: &Body,
-        (command, stance): (Vec3, f32),
+        (command, cycle): (Vec3, f32),
     ) -> (f32, f32) {
         let c = &self.creature;
+        let stance = if state.walks { state.pattern.duty * cycle } else { 0.0 };
         let ahead = body.rate.with_y(0.0) * SEES;
         let ride = ((c.pivot.y - c.floor) * self.options.ride + c.raised()) * state.scale;
         let own = plane.height(body.at) + ride;
@@ -683,8 +703,19 @@ impl Walker {
             let half = math::rotate(heading, self.place_velocity(n, command, state.scale)) * (0.5 * stance);
             let off = (stand.point - place).with_y(0.0);
             let half = if leg.swing.is_some() || half.length() > off.length() { half } else { off };
-            // A foot that is lower than the plane of all stays so.
-            let foot = plane.height(place) + (stand.point.y - plane.height(stand.point)).min(0.0);
+            // A foot that is lower than the plane of all stays so, and the trunk comes down in time for the next one.
+            let below = |at: Vec3| (at.y - plane.height(at)).min(0.0);
+            let mut lower = below(stand.point);
+            let later = self.lands(state, n, cycle);
+            // The height's spring is 2 / RISES behind its goal.
+            let slack = (RISE_RATE * (later - 2.0 / RISES)).max(0.0) * search.leg;
+            if leg.swing.is_none() && state.walks && slack < COMES_DOWN * search.leg {
+                let (wished, _) = self.wished(state, n, command, later, stance);
+                let ground = search.below(wished, plane.height(wished));
+                let next = ground.map_or(0.0, |(y, _)| below(wished.with_y(y)) + slack);
+                lower = lower.min(next.max(-COMES_DOWN * search.leg));
+            }
+            let foot = plane.height(place) + lower;
             let ankle = foot - math::rotate(stand.turn(), of.sole).y * state.scale;
             for half in [half, -half] {
                 let over = math::sqrt((far * far - (middle - half).with_y(0.0).length_squared()).max(0.0));

@@ -8,9 +8,10 @@ use sinew::{
     body::{Legs, LegsError, Side},
     glam::{Affine3, DAffine3, DVec3, Quat, Vec3},
     ground::{
-        Filter, Ground, Hit, Plane,
+        Filter, Ground, Hit, Plane, Platform,
         walk::{Creature, Gait, Refusal, WalkError, WalkOptions, WalkReport, WalkState, Walker},
     },
+    joint::{Dof, Joint},
 };
 
 /// A creature with pairs of legs of three bones, sprawled like a spider's or straight down like a horse's.
@@ -606,4 +607,187 @@ fn odd_creatures_grounds_and_orders_end_in_finite_poses_or_errors() {
         }
     }
     assert!(walked > 100, "{walked} creatures walked");
+}
+
+#[test]
+fn feet_stay_on_the_platform_on_which_they_came_down() {
+    let turned = |yaw: f32, at: Vec3| Affine3::from_rotation_translation(Quat::from_rotation_y(yaw), at);
+    let moving = |place: Affine3, linear: Vec3, angular: Vec3| {
+        Platform::new(Placement::new(place).unwrap()).with_velocity(linear, angular)
+    };
+    let (walkway, spin) = (Vec3::new(0.3, 0.0, 0.1), Vec3::Y * 0.25);
+    let platforms: [(&str, &dyn Fn(f32) -> Platform); 3] = [
+        ("a walkway", &|t| moving(turned(0.4, Vec3::new(2.0, 0.0, 1.0) + walkway * t), walkway, Vec3::ZERO)),
+        ("a turntable", &|t| moving(turned(0.25 * t, Vec3::new(0.5, 0.0, 1.0)), Vec3::ZERO, spin)),
+        ("a lift", &|t| moving(turned(0.0, Vec3::Y * (0.02 * (t - 2.0))), Vec3::Y * 0.02, Vec3::ZERO)),
+    ];
+    for (pairs, sprawled) in [(2, false), (4, true)] {
+        for (name, platform) in platforms {
+            let bind = bind(pairs, sprawled);
+            let walker = walker(&bind, WalkOptions::new());
+            let mut state = walker.state(&Placement::IDENTITY).unwrap();
+            let (mut workspace, mut pose) = (Workspace::new(), bind.clone());
+            let count = walker.creature().legs().len();
+            let (mut aboard, mut on) = (false, vec![None; count]);
+            let (mut was, mut trunk): (Vec<DVec3>, Option<Vec3>) = (Vec::new(), None);
+            let mut stood = [0, 0];
+            for frame in 0..480 {
+                let time = frame as f32 / 60.0;
+                let now = (2.0..5.0).contains(&time);
+                let of = |aboard: bool| if aboard { platform(time) } else { Platform::WORLD };
+                if now != aboard {
+                    walker.change_platform(&mut state, &of(aboard), &of(now)).unwrap();
+                    aboard = now;
+                }
+                // Level, and as high as the platform.
+                let ground = Plane::level(0.0);
+                let report = walker
+                    .step(&mut state, &mut workspace, &mut pose, &ground, Vec3::Z * 0.4, 0.0, 1.0 / 60.0)
+                    .unwrap();
+                let world = of(aboard).in_world(&report.placement).unwrap();
+                let back = of(aboard).relative(&world).unwrap();
+                assert!(back.to_world(Vec3::ZERO).distance(report.placement.to_world(Vec3::ZERO)) < 1e-4);
+                let at = world.to_world(walker.creature().pivot());
+                let moved = trunk.map_or(0.0, |was: Vec3| was.distance(at));
+                assert!(moved < 0.02, "{name}: the trunk leaps by {moved} m at {time} s");
+                trunk = Some(at);
+                let soles: Vec<DVec3> =
+                    walker.creature().legs().iter().map(|leg| sole(&pose, &world, leg)).collect();
+                for (n, foot) in state.feet().enumerate() {
+                    if !foot.stands {
+                        on[n] = None;
+                        continue;
+                    }
+                    // Where it came down; at the first frame it moves with nobody yet.
+                    let before: Option<bool> = on[n];
+                    on[n] = Some(before.unwrap_or(aboard));
+                    let Some(carrier) = before else { continue };
+                    stood[usize::from(carrier)] += 1;
+                    // The last position, carried on by a frame.
+                    let to = |t: f32| if carrier { platform(t) } else { Platform::WORLD };
+                    let (then, now) = (to(time - 1.0 / 60.0), to(time));
+                    let carried = now.placement().to_world(then.placement().to_model(was[n].as_vec3()));
+                    let slide = carried.distance(soles[n].as_vec3());
+                    assert!(slide < 3e-4, "{name}, leg {n}: {slide} m in a frame at {time} s, on {carrier}");
+                }
+                was = soles;
+            }
+            assert!(stood[0] > 500 && stood[1] > 300, "{stood:?}");
+        }
+    }
+}
+
+#[test]
+fn platforms_count_before_the_first_frame_and_not_beyond_all_numbers() {
+    let bind = bind(2, false);
+    let walker = walker(&bind, WalkOptions::new());
+    let at = |x: f32| Platform::new(Placement::new(Affine3::from_translation(Vec3::X * x)).unwrap());
+    let mut state = walker.state(&Placement::IDENTITY).unwrap();
+    walker.change_platform(&mut state, &Platform::WORLD, &at(3.0)).unwrap();
+    assert_eq!(state.start().to_world(Vec3::ZERO), Vec3::X * -3.0);
+    let (mut workspace, mut pose) = (Workspace::new(), bind.clone());
+    let mut step = |state: &mut WalkState| {
+        walker.step(state, &mut workspace, &mut pose, &Plane::level(0.0), Vec3::ZERO, 0.0, 0.1).unwrap()
+    };
+    step(&mut state);
+    let before = state.clone();
+    let error = walker.change_platform(&mut state, &at(1e20), &Platform::WORLD).unwrap_err();
+    assert!(matches!(error, WalkError::Far(at) if at.x > 1e19), "{error}");
+    assert_eq!(step(&mut state).placement, step(&mut before.clone()).placement);
+}
+
+#[test]
+fn an_influence_blends_the_legs_with_the_pose() {
+    let bind = bind(3, true);
+    let walker = walker(&bind, WalkOptions::new());
+    let mut clip = bind.clone();
+    for leg in walker.creature().legs() {
+        clip.turn(leg.root, Quat::from_rotation_y(0.3));
+        clip.turn(leg.foot, Quat::from_rotation_x(0.2));
+    }
+    clip.update();
+    let run = |influence: f32| {
+        let mut state = walker.state(&Placement::IDENTITY).unwrap();
+        state.set_influence(influence).unwrap();
+        assert_eq!(state.influence(), influence);
+        let (mut workspace, mut pose) = (Workspace::new(), clip.clone());
+        for _ in 0..100 {
+            pose.copy_from(&clip);
+            walker
+                .step(&mut state, &mut workspace, &mut pose, &Waves, Vec3::Z * 0.3, 0.1, 1.0 / 60.0)
+                .unwrap();
+        }
+        pose
+    };
+    let [none, half, all] = [0.0, 0.5, 1.0].map(run);
+    assert_eq!(none.locals(), clip.locals());
+    for leg in walker.creature().legs() {
+        for joint in [leg.root, leg.foot] {
+            let [a, b, c] = [&none, &half, &all].map(|p| p.local(joint).rotation);
+            let angle = sinew::math::angle_between;
+            assert!(angle(a, c) > 0.02, "the walk moves the joint");
+            assert!((angle(a, b) - 0.5 * angle(a, c)).abs() < 1e-3);
+            assert!((angle(b, c) - 0.5 * angle(a, c)).abs() < 1e-3);
+        }
+    }
+    let mut state = walker.state(&Placement::IDENTITY).unwrap();
+    for wrong in [-0.1, 1.5, f32::NAN] {
+        let error = state.set_influence(wrong).unwrap_err();
+        assert!(error.to_string().contains("the influence must be from 0 to 1"), "{error}");
+        assert_eq!(state.influence(), 1.0);
+    }
+}
+
+#[test]
+fn legs_keep_the_limits_of_their_joints_and_tell_what_they_do_not_reach() {
+    let free = bind(2, false);
+    let mut skeleton = free.skeleton().as_ref().clone();
+    // Knees that turn by a twentieth.
+    let knees: Vec<JointId> = skeleton.joints().filter(|&j| skeleton.name(j).starts_with('b')).collect();
+    for &knee in &knees {
+        skeleton.set_joint(knee, Joint::hinge(Vec3::X, Dof::range(-0.05, 0.05))).unwrap();
+    }
+    let bind = Pose::rest(&Arc::new(skeleton));
+    let walker = walker(&bind, WalkOptions::new());
+    let mut missed = 0.0f32;
+    for frame in walk(&walker, &bind, &Waves, 4.0, 60.0, velocity(0.4)) {
+        for &knee in &knees {
+            let excess = bind.skeleton().limits(knee).excess(frame.pose.local(knee).rotation);
+            assert!(excess < 1e-5, "{excess} rad beyond a limit");
+        }
+        missed = missed.max(frame.report.out_of_reach);
+    }
+    assert!((0.005..0.5).contains(&missed), "{missed} m");
+}
+
+#[test]
+fn a_lower_rate_of_casts_costs_fewer_and_walks_as_well() {
+    struct Counted(core::cell::Cell<usize>);
+    impl Ground for Counted {
+        fn cast_ray(&self, origin: Vec3, direction: Vec3, reach: f32, filter: &Filter) -> Option<Hit> {
+            self.0.set(self.0.get() + 1);
+            Waves.cast_ray(origin, direction, reach, filter)
+        }
+    }
+    let bind = bind(4, true);
+    let mut casts = Vec::new();
+    for rate in [30.0, 6.0] {
+        let ground = Counted(core::cell::Cell::new(0));
+        // A belly to look out for.
+        let trunk = bind.skeleton().find("trunk").unwrap();
+        let skin: Vec<(JointId, Vec3)> = (0..60)
+            .map(|n| (trunk, Vec3::new(0.1 * (n % 5) as f32 - 0.2, 0.35, 0.1 * (n / 5) as f32 - 0.5)))
+            .collect();
+        let legs = Legs::find(&bind, &[]).unwrap();
+        let creature = Creature::new(&bind, &legs, &skin).unwrap();
+        let walker = Walker::new(&creature, WalkOptions::new().with_cast_rate(rate)).unwrap();
+        let frames = walk(&walker, &bind, &ground, 20.0, 60.0, velocity(0.3));
+        let gone = frames.last().unwrap().report.placement.to_world(Vec3::ZERO).z;
+        assert!((5.5..6.2).contains(&gone), "{gone} m at {rate} casts a second");
+        for frame in &frames {
+            assert!(frame.report.out_of_reach < 1e-3, "{}", frame.report.out_of_reach);
+        }
+        casts.push(ground.0.get());
+    }
+    assert!(2 * casts[1] < casts[0], "{casts:?}");
 }

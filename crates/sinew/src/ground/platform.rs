@@ -47,7 +47,8 @@ impl Platform {
 
     /// Sets the velocity of the platform's origin in m/s and the angular velocity in rad/s, both in world space. They count
     /// where a figure changes its platform
-    /// ([`FootPlanterState::change_platform`](super::plant::FootPlanterState::change_platform)).
+    /// ([`FootPlanterState::change_platform`](super::plant::FootPlanterState::change_platform)), or a creature
+    /// ([`Walker::change_platform`](super::walk::Walker::change_platform)).
     #[must_use]
     pub fn with_velocity(self, linear: Vec3, angular: Vec3) -> Self {
         Self { linear, angular, ..self }
@@ -70,6 +71,15 @@ impl Platform {
     /// The numbers are too large for their product to be a placement.
     pub fn relative(&self, figure: &Placement) -> Result<Placement, AffineError> {
         figure.relative_to(&self.placement)
+    }
+
+    /// Returns the placement of a figure in the world, from its placement relative to the platform.
+    ///
+    /// # Errors
+    ///
+    /// The numbers are too large for their product to be a placement.
+    pub fn in_world(&self, figure: &Placement) -> Result<Placement, AffineError> {
+        Placement::new(self.placement.world_from_model() * figure.world_from_model())
     }
 
     /// Velocity at a point of world space, in m/s.

@@ -56,8 +56,8 @@ pub(super) struct WalkLeg {
     pub fold: Fold,
     pub root: JointId,
     pub foot: JointId,
-    /// Joints below the foot, with their transforms at rest.
-    pub below: Vec<(JointId, JointTransform)>,
+    /// Joints from the root to the foot and below it, with their transforms at rest.
+    pub rest: Vec<(JointId, JointTransform)>,
     /// Rotation of the foot in model space.
     pub rotation: Quat,
     /// Vector from the foot's joint to the middle of its sole, in model space.
@@ -157,7 +157,13 @@ impl Creature {
                 fold,
                 root: leg.root,
                 foot: leg.foot,
-                below: skeleton.below(leg.foot).skip(1).map(|j| (j, *bind.local(j))).collect(),
+                rest: chain
+                    .joints()
+                    .iter()
+                    .copied()
+                    .chain(skeleton.below(leg.foot).skip(1))
+                    .map(|j| (j, *bind.local(j)))
+                    .collect(),
                 rotation: bind.model_rotation(leg.foot),
                 sole: stand - bind.position(leg.foot),
                 hip: bind.position(leg.root),

@@ -6,7 +6,7 @@ use super::{Refusal, Walker};
 use crate::{
     ground::plant::{
         FootholdSearch,
-        foot_planter::{course::Course, offset::Offset},
+        foot_planter::{course::Course, offset::Offset, ride::Ride, ticks::BEAT},
         profile::Profile,
     },
     math,
@@ -71,14 +71,36 @@ pub(super) struct FootAt {
 pub(super) struct LegState {
     /// Where it stands, or stood before its swing.
     pub stand: Stand,
+    /// Motion of its foothold, which lies on a platform that the creature has left.
+    pub ride: Option<Ride>,
+    /// What the next frame adds to it.
+    pub boards: Option<Ride>,
     pub swing: Option<Swing>,
     /// The foot at the last tick and at the coming one.
     pub at: [FootAt; 2],
     /// Whether its turn to step has come.
     pub due: bool,
+    /// Height of its next foothold over the plane of the feet, at most 0, in metres; infinite while that is far off.
+    pub next: f32,
     /// Ticks since it came down.
     pub stood: u32,
     pub refused: Option<Refusal>,
+}
+
+impl LegState {
+    /// Moves the foothold of a standing leg on by a tick.
+    pub fn carry(&mut self) {
+        let Some(ride) = &mut self.ride else { return };
+        self.stand.point += ride.shift(BEAT);
+        self.stand.yaw += ride.yaw * BEAT;
+        self.stand.normal = math::rotate(math::axis_angle(Vec3::Y, ride.yaw * BEAT), self.stand.normal);
+        *ride = ride.after(BEAT);
+    }
+
+    /// Velocity of the foothold, in m/s.
+    pub fn carried(&self) -> Vec3 {
+        self.ride.map_or(Vec3::ZERO, |ride| ride.velocity())
+    }
 }
 
 /// Least distance of the casts around a foothold, as a share of the leg; that of larger feet is their radius.

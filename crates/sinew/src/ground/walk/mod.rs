@@ -26,6 +26,12 @@
 //! Height and tilt follow the plane through the feet on critically damped springs; the trunk stays within the reach of all
 //! standing legs, and keeps its belly off the ground.
 //!
+//! # Clips and platforms
+//!
+//! A walk moves the legs and lifts tails off the ground; all other joints keep what the pose has, such as a clip.
+//! [`WalkState::set_influence`] blends the legs with it too. On a lift or a ship the creature walks in the platform's space
+//! ([`Walker::change_platform`]).
+//!
 //! # Frame rates
 //!
 //! All decisions fall on a clock of 30 ticks per second. The walker is one tick ahead of the frames, which lie between two ticks
@@ -35,6 +41,7 @@ mod body;
 mod creature;
 mod foot;
 mod gait;
+mod presence;
 mod step;
 mod tick;
 
@@ -49,7 +56,10 @@ pub use gait::Gait;
 use self::{body::Body, foot::LegState, gait::Pattern, step::EndState};
 use crate::{
     AffineError, Placement, PoseError,
-    ground::{Filter, plant::foot_planter::spring::Spring},
+    ground::{
+        Filter,
+        plant::foot_planter::{ride::Ride, spring::Spring},
+    },
     option_type::option_type,
 };
 
@@ -68,6 +78,9 @@ option_type! {
         tilt, with_tilt: f32 = 1.0;
         /// Steepest slope for a foot, in radians. From 0 to a quarter turn; 45 degrees by default.
         max_slope, with_max_slope: f32 = 45f32.to_radians();
+        /// Rate at which the ground under the trunk and under the coming footholds is cast anew, per second. From 1 to 30, the
+        /// default; a step looks for its foothold at any rate.
+        cast_rate, with_cast_rate: f32 = 30.0;
         /// Surfaces that count as ground; all by default.
         filter, with_filter: Filter = Filter::ALL;
         ? /// The gait; by default it is chosen by the number of legs and the speed.
@@ -144,6 +157,9 @@ pub enum WalkError {
         /// Mean length of the legs in world space, in metres.
         leg: f32,
     },
+    /// The platforms of a change are too far apart.
+    #[error("a creature at {0} from its platform is too far away")]
+    Far(Vec3),
     /// A transform of the pose is not finite.
     #[error(transparent)]
     Pose(#[from] PoseError),
@@ -257,6 +273,13 @@ pub struct WalkState {
     /// World metres per metre of model space.
     scale: f32,
     start: Placement,
+    /// Placement of the state's own space, in which all is kept, on the ground that is given: another than at the start after a
+    /// change of the platform.
+    frame: Placement,
+    /// Motion that the trunk keeps for the moment, as the platform changes in the next frame.
+    boards: Option<Ride>,
+    /// Share of the walk in the legs.
+    influence: f32,
     /// The trunk at the coming tick, without bob and sway.
     base: Body,
     /// The trunk at the last tick and at the coming one.
@@ -268,6 +291,10 @@ pub struct WalkState {
     height_goal: f32,
     /// Distance by which the trunk may come down before its belly touches the ground, in metres.
     room: f32,
+    /// Least height of the pivot for the belly, by the last casts under it.
+    low: f32,
+    /// Share of a look at the ground that is due.
+    looks: f32,
     /// Rotation vector from upright, in world space.
     tilt: Spring,
     /// Lift of each part that hangs on the trunk: angle (x) in radians, at the last tick and at the coming one, and what was
@@ -304,6 +331,7 @@ impl Walker {
             ("bob", options.bob, [0.0, 0.2]),
             ("sway", options.sway, [0.0, 0.2]),
             ("tilt", options.tilt, [0.0, 1.0]),
+            ("cast_rate", options.cast_rate, [1.0, 30.0]),
             ("max_slope", options.max_slope, [0.0, core::f32::consts::FRAC_PI_2]),
         ];
         if let Some((option, value, range)) = rules.into_iter().find(|(_, v, [a, b])| !(a..=b).contains(&v)) {
@@ -343,12 +371,17 @@ impl Walker {
             legs: alloc::vec![LegState::default(); self.creature.legs.len()],
             scale,
             start: *placement,
+            frame: Placement::IDENTITY,
+            boards: None,
+            influence: 1.0,
             base: Body::default(),
             body: [Body::default(); 2],
             velocity: Spring::default(),
             height: Spring::default(),
             height_goal: 0.0,
             room: f32::INFINITY,
+            low: f32::NEG_INFINITY,
+            looks: 0.0,
             tilt: Spring::default(),
             ends: alloc::vec![EndState::default(); self.creature.ends.len()],
             since: 0.0,

@@ -1,5 +1,7 @@
 //! A frame of a walk.
 
+use alloc::{sync::Arc, vec::Vec};
+
 use glam::{Quat, Vec3};
 
 use super::{
@@ -7,7 +9,7 @@ use super::{
     body::{Body, hermite},
 };
 use crate::{
-    Placement, Pose, Workspace,
+    JointId, JointTransform, Placement, Pose, Workspace,
     ground::{
         Filter, Ground, Hit,
         plant::foot_planter::{spring::Spring, ticks::BEAT},
@@ -30,9 +32,15 @@ impl Ground for Checked<'_> {
     }
 }
 
+/// Transforms of a leg's joints as the pose had them.
+#[derive(Debug, Default)]
+struct Given(Vec<JointTransform>);
+
 /// State of a part that hangs on the trunk.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub(super) struct EndState {
+    /// Goal of the lift, in radians.
+    pub goal: f32,
     /// Lift at the coming tick (x), in radians.
     pub lift: Spring,
     /// The same at the last tick.
@@ -45,8 +53,8 @@ impl Walker {
     /// Walks for a frame: `dt` seconds, at `velocity` in m/s in the body's frame (x to its left, z ahead; y does not count) and
     /// a `turn` in rad/s about +Y.
     ///
-    /// `pose` receives the legs; its other joints stay as they are. `ground` is in world space. The report holds the
-    /// creature's placement in the world. The first frame stands the creature on the ground, whatever `dt` is; frames longer
+    /// `pose` receives the legs, within the limits of their joints; its other joints stay as they are. `ground` is in world space, or
+    /// in that of a [`Platform`](crate::ground::Platform) that carries the creature. The report holds the creature's placement there. The first frame stands the creature on the ground, whatever `dt` is; frames longer
     /// than a second walk for a second.
     ///
     /// # Errors
@@ -57,7 +65,7 @@ impl Walker {
     pub fn step(
         &self,
         state: &mut WalkState,
-        _workspace: &mut Workspace,
+        workspace: &mut Workspace,
         pose: &mut Pose,
         ground: &dyn Ground,
         velocity: Vec3,
@@ -71,7 +79,7 @@ impl Walker {
             return Err(WalkError::Command { velocity, turn });
         }
         self.fits(state)?;
-        let last = self.creature.legs.iter().flat_map(|l| l.below.iter().map(|b| b.0).chain([l.foot]));
+        let last = self.creature.legs.iter().flat_map(|l| l.rest.iter().map(|r| r.0));
         let joint = last.map(|j| j.index()).max().unwrap_or(0);
         let joints = pose.skeleton().len();
         if joint >= joints {
@@ -82,16 +90,18 @@ impl Walker {
         const FAST: f32 = 1e9;
         let limit = |v: f32| v.clamp(-FAST, FAST);
         let command = Vec3::new(limit(velocity.x), limit(turn), limit(velocity.z));
-        let ground = &Checked(ground);
+        let framed = (state.frame != Placement::IDENTITY).then(|| state.frame.ground(ground));
+        let ground = &Checked(framed.as_ref().map_or(ground, |framed| framed));
         if !state.started {
             if !self.begin(state, ground) {
-                let at = state.body[1].at;
+                let at = state.seen(state.body[1].at);
                 self.place(state);
                 return Err(WalkError::NoGround { at });
             }
             state.started = true;
             self.tick(state, ground, command);
         } else {
+            self.board(state, dt);
             state.since += dt;
         }
         for _ in 0..MOST {
@@ -102,19 +112,31 @@ impl Walker {
             self.tick(state, ground, command);
         }
         state.since = state.since.min(BEAT);
-        self.show(state, pose)
+        self.show(state, workspace, pose)
     }
 
     /// Poses the legs at the present frame.
-    fn show(&self, state: &mut WalkState, pose: &mut Pose) -> Result<WalkReport, WalkError> {
+    fn show(
+        &self,
+        state: &mut WalkState,
+        workspace: &mut Workspace,
+        pose: &mut Pose,
+    ) -> Result<WalkReport, WalkError> {
+        let skeleton = Arc::clone(pose.skeleton());
+        let given: &mut Given = workspace.scratch();
         let share = (state.since / BEAT).clamp(0.0, 1.0);
         let body = Body::between(&state.body[0], &state.body[1], BEAT, share);
         let placement = self.placement(&body, state.scale)?;
+        let seen = match state.frame == Placement::IDENTITY {
+            true => placement,
+            false => Placement::new(state.frame.world_from_model() * placement.world_from_model())?,
+        };
         pose.update();
         let left = Vec3::Y.cross(self.creature.front());
+        let influence = state.influence;
         for (end, state) in self.creature.ends.iter().zip(&mut state.ends) {
             let (a, b) = (state.before, state.lift);
-            let lift = hermite([a.value, b.value], [a.rate, b.rate], BEAT, share).x;
+            let lift = hermite([a.value, b.value], [a.rate, b.rate], BEAT, share).x * influence;
             // A pose that nobody has set since still holds what was written.
             let now = pose.local(end.joint).rotation;
             let own = state.wrote.filter(|[wrote, _]| *wrote == now).map_or(now, |[_, own]| own);
@@ -126,7 +148,12 @@ impl Walker {
         }
         pose.update();
         let mut out_of_reach = 0.0f32;
-        for (leg, of) in state.legs.iter().zip(&self.creature.legs) {
+        for (leg, of) in state.legs.iter().zip(&self.creature.legs).filter(|_| influence > 0.0) {
+            given.0.clear();
+            for (joint, rest) in &of.rest {
+                given.0.push(*pose.local(*joint));
+                pose.set_local(*joint, *rest);
+            }
             let [a, b] = leg.at;
             let point = hermite([a.point, b.point], [a.rate, b.rate], BEAT, share);
             let mut turn = math::slerp(a.turn, b.turn, share);
@@ -139,14 +166,26 @@ impl Walker {
                     - math::rotate(turn, of.sole) * state.scale;
                 let goal = into.transform_point3(placement.to_model(ankle));
                 let mut frame = root;
+                let mut kept = true;
+                let mut keep = |joint: JointId, rotation: Quat| {
+                    let limits = skeleton.limits(joint);
+                    let within = limits.turns_freely() || limits.is_within(rotation);
+                    kept &= within;
+                    if within { rotation } else { limits.clamp(rotation) }
+                };
                 let beyond = of.fold.solve(goal, |joint, rotation| {
+                    let rotation = keep(joint, rotation);
                     pose.set_rotation(joint, rotation);
                     frame = math::mul(frame, rotation);
                 });
                 let wanted = placement.rotation_to_model(math::mul(turn, of.rotation));
-                let local = math::normalize(math::mul(math::conjugate(frame), wanted));
+                let local = keep(of.foot, math::normalize(math::mul(math::conjugate(frame), wanted)));
                 pose.set_rotation(of.foot, local);
-                let beyond = beyond * math::uniform_scale(&above.matrix3).abs() * state.scale;
+                let mut beyond = beyond * math::uniform_scale(&above.matrix3).abs() * state.scale;
+                if !kept {
+                    pose.update();
+                    beyond = placement.to_world(pose.position(of.foot)).distance(ankle);
+                }
                 let by = of.bend.map_or(0.0, |bend| bend.keep(local));
                 let Some(bend) = of.bend.filter(|_| by > 1e-4) else {
                     out_of_reach = out_of_reach.max(beyond);
@@ -156,10 +195,19 @@ impl Walker {
                 turn = math::mul(math::axis_angle(math::rotate(axis, bend.axis()), by), turn);
                 rolled += by;
             }
+            if influence < 1.0 {
+                for ((joint, _), given) in of.rest.iter().zip(&given.0) {
+                    let mut local = *pose.local(*joint);
+                    local.rotation = skeleton.limits(*joint).blend(given.rotation, local.rotation, influence);
+                    local.translation = given.translation.lerp(local.translation, influence);
+                    local.scale = given.scale.lerp(local.scale, influence);
+                    pose.set_local(*joint, local);
+                }
+            }
         }
         pose.update();
         Ok(WalkReport {
-            placement,
+            placement: seen,
             gait: self.gaits[state.gait].0,
             standing: state.legs.iter().filter(|l| l.swing.is_none()).count(),
             pace: state.pace,
@@ -177,7 +225,7 @@ impl WalkState {
         self.legs.iter().map(move |leg| {
             let [a, b] = leg.at;
             let point = hermite([a.point, b.point], [a.rate, b.rate], BEAT, share);
-            WalkFoot { point, stands: leg.swing.is_none(), refused: leg.refused }
+            WalkFoot { point: self.seen(point), stands: leg.swing.is_none(), refused: leg.refused }
         })
     }
 

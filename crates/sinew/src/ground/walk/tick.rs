@@ -10,6 +10,7 @@ use super::{
     step::EndState,
 };
 use crate::{
+    Placement,
     ground::{
         Ground,
         plant::{
@@ -104,12 +105,13 @@ impl Walker {
         let upright = math::swing_twist(state.start.rotation_to_world(Quat::IDENTITY), Vec3::Y).1;
         let yaw = 2.0 * math::atan2(upright.y, upright.w);
         let at = state.start.to_world(self.creature.pivot);
+        (state.frame, state.boards) = (Placement::IDENTITY, None);
         state.base = Body { at, yaw, ..Body::default() };
         state.body = [state.base; 2];
         state.velocity = Spring::default();
         state.tilt = Spring::default();
         state.height = Spring { value: Vec3::Y * at.y, rate: Vec3::ZERO };
-        state.height_goal = at.y;
+        (state.height_goal, state.low, state.looks) = (at.y, f32::NEG_INFINITY, 0.0);
         (state.since, state.phase, state.gait, state.pace) = (0.0, 0.0, 0, 1.0);
         (state.waits, state.max_speed, state.walks) = (None, None, false);
         (state.stir, state.rock) = (Spring::default(), Spring::default());
@@ -149,7 +151,8 @@ impl Walker {
         state.tilt.value = plane.tilt(self.options.tilt, MOST_TILT);
         state.base.tilt = state.tilt.value;
         let body = state.base;
-        let (goal, _) = self.height_goal(state, &search, &plane, &body, (Vec3::ZERO, 0.0));
+        self.look(state, &search, &plane, &body, (Vec3::ZERO, 0.0));
+        let goal = self.height_goal(state, &plane, &body, (Vec3::ZERO, 0.0));
         state.height_goal = goal;
         state.height = Spring { value: Vec3::Y * goal, rate: Vec3::ZERO };
         state.base.at.y = goal;
@@ -245,7 +248,7 @@ impl Walker {
             leg.at[0] = leg.at[1];
             leg.stood = leg.stood.saturating_add(1);
             if let Some(swing) = leg.swing.filter(|s| s.gone >= s.ticks) {
-                (leg.stand, leg.swing, leg.stood) = (swing.to, None, 0);
+                (leg.stand, leg.swing, leg.ride, leg.stood) = (swing.to, None, None, 0);
             }
         }
         let command = self.choose(state, command);
@@ -266,9 +269,15 @@ impl Walker {
             self.call(state, BEAT / cycle);
         }
         let plane = self.plane(state);
-        self.redirect(state, &search, &plane, command, duty * cycle);
+        // A second of ticks sums up to the rate, but for rounding.
+        state.looks += self.options.cast_rate * BEAT;
+        let looks = state.looks > 0.999;
+        if looks {
+            state.looks -= 1.0;
+            self.redirect(state, &search, &plane, command, duty * cycle);
+        }
         self.lift(state, &search, &plane, command, (duty * cycle, (1.0 - duty) * cycle));
-        self.advance(state, &search, command, cycle, legs);
+        self.advance(state, looks.then_some(&search), command, cycle, legs);
     }
 
     /// Starts the cycle with the leg that will stray furthest.
@@ -462,7 +471,7 @@ impl Walker {
             let leg = &mut state.legs[n];
             match found {
                 Ok(to) => {
-                    let start = (leg.stand.point, Vec3::ZERO);
+                    let start = (leg.stand.point, leg.carried());
                     let mut course = self.course(search, start, &to, (time, radius), None);
                     let mut ticks = ticks;
                     // High steps take their time.
@@ -484,7 +493,7 @@ impl Walker {
     fn advance(
         &self,
         state: &mut WalkState,
-        search: &FootholdSearch<'_>,
+        search: Option<&FootholdSearch<'_>>,
         command: Vec3,
         cycle: f32,
         legs: f32,
@@ -517,7 +526,8 @@ impl Walker {
                     leg.at[1] = FootAt { point: swing.to.point, rate: Vec3::ZERO, turn: swing.to.turn() };
                 }
             } else {
-                leg.at[1] = FootAt { point: leg.stand.point, rate: Vec3::ZERO, turn: leg.stand.turn() };
+                leg.carry();
+                leg.at[1] = FootAt { point: leg.stand.point, rate: leg.carried(), turn: leg.stand.turn() };
             }
         }
         // Tilt and height.
@@ -525,9 +535,13 @@ impl Walker {
         let tilt = plane.tilt(self.options.tilt, MOST_TILT);
         state.tilt = state.tilt.towards(tilt, TILTS, BEAT);
         (body.tilt, body.tilts) = (state.tilt.value, state.tilt.rate);
-        let (goal, low) = self.height_goal(state, search, &plane, &body, (command, cycle));
-        state.room = (state.height.value.y - low).max(0.0);
         let climb = plane.climb(body.rate);
+        match search {
+            Some(search) => self.look(state, search, &plane, &body, (command, cycle)),
+            None => state.low += climb * BEAT,
+        }
+        let goal = self.height_goal(state, &plane, &body, (command, cycle));
+        state.room = (state.height.value.y - state.low).max(0.0);
         let most = (RISE_RATE * legs + climb.abs()) * BEAT;
         let last = state.height_goal;
         let within = self.highest(state, &body) - MARGIN * legs;
@@ -550,11 +564,9 @@ impl Walker {
         }
         body.at.y = state.height.value.y;
         body.rate.y = state.height.rate.y;
-        for n in 0..state.ends.len() {
-            let goal = Vec3::X * self.lift_goal(n, state, search, &plane, &body);
-            let end = &mut state.ends[n];
+        for end in &mut state.ends {
             end.before = end.lift;
-            end.lift = end.lift.towards(goal, RISES, BEAT);
+            end.lift = end.lift.towards(Vec3::X * end.goal, RISES, BEAT);
         }
         // Bob and sway follow the cycle, whose rate leaps where legs hurry.
         let beats = if state.walks { 1.0 / cycle } else { 0.0 };
@@ -675,24 +687,62 @@ impl Walker {
         end.points.iter().filter_map(need).fold(0.0, f32::max).min(MOST_LIFT)
     }
 
-    /// Height of the pivot over the plane of the feet, within the reach of the standing legs, with the belly off the ground; and
-    /// the least height for the belly.
-    fn height_goal(
+    /// Casts under the belly, the tails and the coming footholds.
+    fn look(
         &self,
-        state: &WalkState,
+        state: &mut WalkState,
         search: &FootholdSearch<'_>,
         plane: &FeetPlane,
         body: &Body,
         (command, cycle): (Vec3, f32),
-    ) -> (f32, f32) {
+    ) {
+        // The trunk now, and when its height has followed.
+        let soon =
+            Body { at: body.at + body.rate.with_y(0.0) * SEES, tilt: body.tilt + body.tilts * SEES, ..*body };
+        state.low = f32::NEG_INFINITY;
+        for body in [body, &soon] {
+            let turned = body.rotation();
+            for &point in &self.creature.belly {
+                let arm = self.arm(point, turned, state.scale);
+                if let Some((y, _)) = search.below(body.at + arm, plane.height(body.at + arm)) {
+                    state.low = state.low.max(y + BELLY * search.leg - arm.y);
+                }
+            }
+        }
+        let coming = Body { at: body.at + Vec3::Y * (state.height.rate.y * BEAT), ..*body };
+        for n in 0..state.ends.len() {
+            state.ends[n].goal = self.lift_goal(n, state, search, plane, &coming);
+        }
+        let stance = state.pattern.duty * cycle;
+        for n in 0..state.legs.len() {
+            // The height's spring is 2 / RISES behind its goal.
+            let later = self.lands(state, n, cycle);
+            let slack = (RISE_RATE * (later - 2.0 / RISES)).max(0.0) * search.leg;
+            state.legs[n].next = f32::INFINITY;
+            if state.legs[n].swing.is_none() && state.walks && slack < COMES_DOWN * search.leg {
+                let (wished, _) = self.wished(state, n, command, later, stance);
+                if let Some((y, _)) = search.below(wished, plane.height(wished)) {
+                    let next = (y - plane.height(wished)).min(0.0) + slack;
+                    state.legs[n].next = next.max(-COMES_DOWN * search.leg);
+                }
+            }
+        }
+    }
+
+    /// Height of the pivot over the plane of the feet, within the reach of the standing legs and in time for those that come down,
+    /// with the belly off the ground.
+    fn height_goal(
+        &self,
+        state: &WalkState,
+        plane: &FeetPlane,
+        body: &Body,
+        (command, cycle): (Vec3, f32),
+    ) -> f32 {
         let c = &self.creature;
         let stance = if state.walks { state.pattern.duty * cycle } else { 0.0 };
-        let ahead = body.rate.with_y(0.0) * SEES;
         let ride = ((c.pivot.y - c.floor) * self.options.ride + c.raised()) * state.scale;
-        let own = plane.height(body.at) + ride;
+        let mut high = plane.height(body.at) + ride;
         let turned = body.rotation();
-        let arm = |point: Vec3| self.arm(point, turned, state.scale);
-        let mut high = f32::INFINITY;
         let heading = math::axis_angle(Vec3::Y, body.yaw);
         for (n, (leg, of)) in state.legs.iter().zip(&c.legs).enumerate() {
             let stand = leg.swing.as_ref().map_or(&leg.stand, |s| &s.to);
@@ -703,34 +753,17 @@ impl Walker {
             let half = math::rotate(heading, self.place_velocity(n, command, state.scale)) * (0.5 * stance);
             let off = (stand.point - place).with_y(0.0);
             let half = if leg.swing.is_some() || half.length() > off.length() { half } else { off };
-            // A foot that is lower than the plane of all stays so, and the trunk comes down in time for the next one.
-            let below = |at: Vec3| (at.y - plane.height(at)).min(0.0);
-            let mut lower = below(stand.point);
-            let later = self.lands(state, n, cycle);
-            // The height's spring is 2 / RISES behind its goal.
-            let slack = (RISE_RATE * (later - 2.0 / RISES)).max(0.0) * search.leg;
-            if leg.swing.is_none() && state.walks && slack < COMES_DOWN * search.leg {
-                let (wished, _) = self.wished(state, n, command, later, stance);
-                let ground = search.below(wished, plane.height(wished));
-                let next = ground.map_or(0.0, |(y, _)| below(wished.with_y(y)) + slack);
-                lower = lower.min(next.max(-COMES_DOWN * search.leg));
-            }
-            let foot = plane.height(place) + lower;
+            // A foot that is lower than the plane of all stays so.
+            let next = if leg.swing.is_none() { leg.next.min(0.0) } else { 0.0 };
+            let foot = plane.height(place) + (stand.point.y - plane.height(stand.point)).min(next);
             let ankle = foot - math::rotate(stand.turn(), of.sole).y * state.scale;
             for half in [half, -half] {
                 let over = math::sqrt((far * far - (middle - half).with_y(0.0).length_squared()).max(0.0));
-                high = high.min(ankle + over - (x * half.x + z * half.z) - arm(of.hip).y);
+                let arm = self.arm(of.hip, turned, state.scale);
+                high = high.min(ankle + over - (x * half.x + z * half.z) - arm.y);
             }
         }
-        let mut low = f32::NEG_INFINITY;
-        for &point in &c.belly {
-            let arm = arm(point);
-            let at = body.at + arm;
-            let under = [at, at + ahead].map(|p| search.below(p, plane.height(p)).map(|(y, _)| y));
-            let under = under.into_iter().flatten().fold(f32::NEG_INFINITY, f32::max);
-            low = low.max(under + BELLY * search.leg - arm.y);
-        }
-        (own.min(high).max(low), low)
+        high.max(state.low)
     }
 }
 

@@ -12,7 +12,7 @@ mod memory;
 pub(in crate::ground) mod offset;
 mod place;
 mod presence;
-mod ride;
+pub(in crate::ground) mod ride;
 mod sampled;
 mod show;
 pub(in crate::ground) mod spring;
@@ -61,7 +61,7 @@ pub enum FootState {
 }
 
 /// Largest distance of a sole's point from its joint, and of two platforms; squares of larger ones overflow.
-const FURTHEST: f32 = 1e16;
+pub(in crate::ground) const FURTHEST: f32 = 1e16;
 
 /// Tolerance in seconds for a tick on a frame, as times are summed in `f32`.
 const NOW: f32 = 1e-4;

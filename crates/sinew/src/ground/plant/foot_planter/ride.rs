@@ -30,8 +30,21 @@ impl Ride {
         Self { velocity: self.velocity + other.velocity, yaw: self.yaw + other.yaw }
     }
 
+    /// Velocity of the point that it moves, in m/s.
+    pub fn velocity(&self) -> Vec3 {
+        self.velocity
+    }
+
     fn turn(&self, time: f32) -> Quat {
         math::axis_angle(Vec3::Y, self.yaw * time)
+    }
+
+    /// Displacement of the point that it moves in `time` seconds.
+    pub fn shift(&self, time: f32) -> Vec3 {
+        // The chord of the arc: the velocity at half the time, shortened by sin(x) / x.
+        let half = 0.5 * self.yaw * time;
+        let chord = if half.abs() > 1e-3 { math::sin(half) / half } else { 1.0 };
+        math::rotate(self.turn(0.5 * time), self.velocity * Vec3::new(chord, 1.0, chord)) * time
     }
 
     /// The motion `time` seconds later.
@@ -41,11 +54,7 @@ impl Ride {
 
     /// A foothold `time` seconds later.
     pub fn moved(&self, foothold: &Foothold, time: f32) -> Foothold {
-        // The chord of the arc: the velocity at half the time, shortened by sin(x) / x.
-        let half = 0.5 * self.yaw * time;
-        let chord = if half.abs() > 1e-3 { math::sin(half) / half } else { 1.0 };
-        let flat = self.velocity * Vec3::new(chord, 1.0, chord);
-        let heel = foothold.heel + math::rotate(self.turn(0.5 * time), flat) * time;
+        let heel = foothold.heel + self.shift(time);
         let ball = heel + math::rotate(self.turn(time), foothold.ball - foothold.heel);
         Foothold { heel, ball, ..*foothold }
     }

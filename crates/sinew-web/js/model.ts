@@ -14,6 +14,7 @@ import { Pose } from "./pose.js";
 import { Rig } from "./rig.js";
 import { RigKeys } from "./rig_keys.js";
 import { type JointRef, Skeleton } from "./skeleton.js";
+import { Creature, type CreatureInput, ends } from "./walker.js";
 
 /** Units and axes of a file that does not declare them (BVH, OBJ). */
 export interface FileUnits {
@@ -159,6 +160,15 @@ export class Model extends Owned<Glue.RawModel> {
     return new Model(engine, engine.run(() => files(engine).RawModel.sample()));
   }
 
+  /** The built-in creature: a crawler with an even number of legs, 4 to 40. */
+  static crawler(legs = 8): Model {
+    const engine = engineOf(this);
+    if (!(Number.isInteger(legs) && legs >= 4 && legs <= 40 && legs % 2 === 0)) {
+      throw new SinewError("input", `the count of legs must be even and from 4 to 40, not ${describe(legs)}`);
+    }
+    return new Model(engine, engine.run(() => files(engine).RawModel.crawler(legs)));
+  }
+
   /**
    * The model as a GLB, as three.js's `GLTFLoader` takes it, with more animations: clips of its skeleton, and keys of rigs, which
    * {@link Model.keys} reads again. That of a BVH has a built figure as its mesh.
@@ -244,6 +254,13 @@ export class Model extends Owned<Glue.RawModel> {
     const of = own(engine, "the body", Body, body) as unknown as Glue.RawBody;
     if (body.skeleton !== this.skeleton) throw new SinewError("input", "the body is that of another model");
     return new Figure(engine, engine.run(() => raw.figure(of)), body);
+  }
+
+  /** The creature of this model, with the soles and the belly of its mesh; the first and last joints of its legs may be given. */
+  creature(legs?: CreatureInput["legs"]): Creature {
+    const { engine, raw, skeleton } = this;
+    const of = ends(skeleton, legs);
+    return new Creature(engine, engine.run(() => raw.creature(of)), skeleton);
   }
 
   /**

@@ -10,6 +10,7 @@ import { bind } from "./load.js";
 import { JointSpaceSolver, Mechanism } from "./mechanism.js";
 import { Rig, RigDrag, RigState } from "./rig.js";
 import { Mirror, RigKeys } from "./rig_keys.js";
+import { Creature, WalkState, Walker } from "./walker.js";
 
 export * from "./core_parts.js";
 export { Body, Trackers } from "./body.js";
@@ -26,11 +27,14 @@ export type {
 } from "./rig.js";
 export { Mirror, RigKeys } from "./rig_keys.js";
 export type { KeyAddress, KeyChange, KeyChannel, KeyInterpolation, KeyValue, RecorderOptions } from "./rig_keys.js";
+export { Creature, WalkState, Walker } from "./walker.js";
+export type { CreatureInput, CreatureLeg, Gait, WalkCommand, WalkFoot, WalkOptions, WalkReport } from "./walker.js";
 
 /** The classes of `sinew`, of one instance of the engine. */
 export interface Whole extends Core {
   readonly Body: typeof Body;
   readonly Clip: typeof Clip;
+  readonly Creature: typeof Creature;
   readonly Figure: typeof Figure;
   readonly FootPlanter: typeof FootPlanter;
   readonly FootPlanterState: typeof FootPlanterState;
@@ -43,10 +47,15 @@ export interface Whole extends Core {
   readonly RigKeys: typeof RigKeys;
   readonly RigState: typeof RigState;
   readonly Trackers: typeof Trackers;
+  readonly WalkState: typeof WalkState;
+  readonly Walker: typeof Walker;
 }
 
 /** @internal */
 export function wholeClasses(engine: Engine): Whole {
-  const own = { Body, Clip, Figure, FootPlanter, FootPlanterState, Ground, JointSpaceSolver, Mechanism, Mirror, Rig, RigDrag, RigKeys, RigState, Trackers };
+  const own = {
+    ...{ Body, Clip, Creature, Figure, FootPlanter, FootPlanterState, Ground, JointSpaceSolver, Mechanism, Mirror, Rig, RigDrag, RigKeys },
+    ...{ RigState, Trackers, WalkState, Walker },
+  };
   return { ...coreClasses(engine), ...bind(engine, own) };
 }

@@ -22,6 +22,7 @@ use crate::{
     rig_keys::RawRigKeys,
     skeleton::RawSkeleton,
     trackers::RawBody,
+    walk::RawCreature,
 };
 
 /// An error of a file.
@@ -92,6 +93,17 @@ impl RawModel {
     /// The built-in mannequin.
     pub fn sample() -> Result<RawModel, JsValue> {
         Ok(Self { model: sample::mannequin().map_err(making)? })
+    }
+
+    /// The built-in creature with a number of legs.
+    pub fn crawler(legs: u32) -> Result<RawModel, JsValue> {
+        Ok(Self { model: sample::creature(legs).map_err(making)? })
+    }
+
+    /// The creature of this model, with its mesh; the first and last joints of its legs, or none to find them.
+    pub fn creature(&self, ends: &[u32]) -> Result<RawCreature, JsValue> {
+        let bind = self.model.bind_pose();
+        RawCreature::of(&bind, ends, &self.model.skin_points(&bind))
     }
 
     /// Its name.

@@ -37,6 +37,8 @@ mod trace;
 mod trackers;
 mod tree;
 mod two_bone;
+#[cfg(feature = "whole")]
+mod walk;
 
 pub use along::{RawCurve, RawFollow, RawSpline};
 pub use body::{RawDrag, RawEffectors, RawFullBody};
@@ -59,6 +61,7 @@ pub use {
     rig::{RawRig, RawRigBuilder, RawRigDrag, RawRigState},
     rig_keys::{RawMirror, RawRigKeys},
     trackers::{RawBody, RawTrackers},
+    walk::{RawCreature, RawWalkState, RawWalker},
 };
 
 /// Makes a panic an error that says where it was; the call would end without a word.

@@ -4,12 +4,13 @@ import test from "node:test";
 import { load } from "sinew/files";
 
 import { nativeFiles } from "./read.js";
-import { arm, rig, walk } from "./replay_files.js";
+import { arm, creature, rig, walk } from "./replay_files.js";
 
 const classes = await load();
 
 for (const native of (await nativeFiles()).filter(({ task }) => task !== "frame")) {
   test(`${native.name}: the bits of the native engine`, () => {
+    if (native.task === "creature") return assert.equal(creature(classes, native), native.hash);
     if (native.task === "walk") return assert.equal(walk(classes, native), native.hash);
     if (native.task === "rig") {
       assert.equal(native.goals.length, 6000);

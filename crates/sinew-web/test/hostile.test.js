@@ -7,7 +7,7 @@ import { SinewError, load } from "sinew/files";
 
 const sinew = await load();
 const { Aim, Body, Chain, Chain2d, Curve, Drag, DrawList, FabrikTree, Follow, FootPlanter, FullBody, Ground, JointSpaceSolver, LookAt } = sinew;
-const { Clip, Figure, Mechanism, Mirror, Model, PointChain, Pose, Rig, RigKeys, Skeleton, Spline, Trackers, TwoBone } = sinew;
+const { Clip, Figure, Mechanism, Mirror, Model, PointChain, Pose, Rig, RigKeys, Skeleton, Spline, Trackers, TwoBone, Walker } = sinew;
 
 /** Objects of all classes. */
 function things() {
@@ -25,6 +25,8 @@ function things() {
   ]);
   const figure = model.figure();
   const planter = new FootPlanter(figure);
+  const crawler = Model.crawler(6);
+  const walker = new Walker(crawler.creature());
   const clip = model.clips[0].reduced(pose, 0.01);
   return [
     ...[model, body, skeleton, pose, rig, rig.state(), keys, figure, planter, planter.state(), three, three.rest(), new Chain(three, 0, 2)],
@@ -32,6 +34,7 @@ function things() {
     ...[new Spline(three, 0, 2), new Follow(three, 0, 2), new FullBody(skeleton, hips, [hand, foot]), new Drag(pose, hips, hand, [foot])],
     ...[mechanism, new JointSpaceSolver(mechanism, ["jib"]), clip, clip.takeRootMotion(pose, hips).motion, Ground.stairs(), Ground.level(0)],
     ...[new Mirror(rig, body), new DrawList(), new Trackers(body, [head, hand], pose)],
+    ...[crawler, crawler.skeleton.rest(), walker.creature, walker, walker.state()],
   ];
 }
 
@@ -44,6 +47,7 @@ const odd = (clip, keys) => [
   ...[{ looped: true }, { yaw: false }, { balance: { support: [[0, 0, 0]] } }, { balance: { support: [[1e20, 0, 0], [0, 0, 1e20]], up: [1e30, 1e30, 1e30] } }],
   ...[{ root: "free", iterations: 1e9 }, { influence: 2 }, { offset: 1e30, reversed: true }, { stretch: { shortest: 0, longest: 1e30 } }, { roll: { axis: [0, 0, 0] } }],
   ...[[clip], [{ name: "keys", keys }], { "left hand": { position: [0.3, 1, 0.2], space: "world" } }],
+  ...[{ velocity: [0, 0, 1e30], turn: 1e30 }, { velocity: [0, 0, 0.3] }, { ride: 1.1 }, { gait: "hop" }, { legs: [[0, 1], [2, 3]] }],
   [{ goal: "left hand", channel: "position", time: NaN, value: null }],
   [{ goal: "left hand", channel: "rotation", time: 1e30, value: [0, 0, 0, 0] }],
 ];
@@ -64,12 +68,13 @@ test("no call with odd values ends the engine, or throws anything but a SinewErr
   const objects = things();
   const pool = [...objects, ...odd(objects.find((one) => one instanceof Clip), objects.find((one) => one instanceof RigKeys))];
   // Those with a constructor for users, and those with functions that make them.
-  const made = [Aim, Chain, Chain2d, Curve, Drag, DrawList, FabrikTree, Follow, FootPlanter, FullBody, JointSpaceSolver, LookAt, Mirror, PointChain, Rig, RigKeys, Spline, Trackers, TwoBone];
+  const made = [Aim, Chain, Chain2d, Curve, Drag, DrawList, FabrikTree, Follow, FootPlanter, FullBody, JointSpaceSolver, LookAt, Mirror, PointChain, Rig, RigKeys, Spline, Trackers, TwoBone, Walker];
   const makers = [Body, Clip, Ground, Mechanism, Model, Rig, Skeleton].flatMap((type) => {
     const base = Object.getPrototypeOf(type);
     return Object.getOwnPropertyNames(base).filter((name) => typeof base[name] === "function" && name !== "of").map((name) => [type, name]);
   });
   assert.ok(makers.length >= 10 && objects.flatMap((one) => methods(Object.getPrototypeOf(one))).length > 100);
+  const callable = objects.filter((one) => methods(Object.getPrototypeOf(one)).length > 0);
   let state = 20261128;
   const random = () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32;
   const pick = (list) => list[Math.floor(random() * list.length)];
@@ -79,7 +84,7 @@ test("no call with odd values ends the engine, or throws anything but a SinewErr
     const kind = random();
     let [what, call] = [];
     if (kind < 0.75) {
-      const one = pick(objects);
+      const one = pick(callable);
       const name = pick(methods(Object.getPrototypeOf(one)));
       [what, call] = [`${one.constructor.name}.${name}`, () => one[name](...given)];
     } else if (kind < 0.9) {

@@ -30,6 +30,22 @@ export function walk(classes, { ground, frames }) {
   return hash.value;
 }
 
+/** Hash of a creature's poses and places. */
+export function creature({ Ground, Model, Walker }, { frames }) {
+  const model = Model.crawler(8);
+  const walker = new Walker(model.creature());
+  const [state, pose, ground] = [walker.state(), model.skeleton.rest(), Ground.rough()];
+  const hash = new Hash();
+  for (let frame = 0; frame < frames; frame++) {
+    const turn = frame % 120 < 60 ? 0.5 : -0.25;
+    const { placement } = walker.step(state, pose, ground, 1 / RATE, { velocity: [0, 0, 0.3], turn });
+    const { rotations } = pose;
+    for (let joint = 0; joint < rotations.length / 4; joint++) hash.add(rotations.slice(4 * joint, 4 * joint + 4));
+    hash.add(Float32Array.from(placement.position));
+  }
+  return hash.value;
+}
+
 /** Plants frames that are there already, on a plane; `pass` plants them all. */
 export function plantedFrames(classes, { frames }) {
   const { clip, planter, feet, pose } = walker(classes, 0);

@@ -5,12 +5,13 @@ use std::{hint::black_box, time::Instant};
 use common::Noise;
 use sinew::{
     Goal, Placement, Pose, Workspace,
-    body::{BodyRoles, Role},
+    body::{BodyRoles, Legs, Role},
     glam::{DVec3, Vec3},
     ground::{
         Ground, MeshGround, Plane,
         plant::{Figure, FootPlanter, PlantOptions},
         terrain::{Rough, Slope, Stairs},
+        walk,
     },
     mechanism::{JointSpaceOptions, JointSpaceSolver, LinkFrames, LinkGoal, LinkTarget},
     rig::{HumanoidSpec, Rig, RigFrame, RigGoal, Space},
@@ -138,7 +139,37 @@ pub fn lines(times: bool) -> Vec<String> {
     }
     lines.push(arm());
     lines.push(rig(&walker.model));
+    lines.push(creature());
     lines
+}
+
+/// A creature that walks and turns on rough ground.
+fn creature() -> String {
+    const FRAMES: usize = 600;
+    let model = sample::creature(8).expect("the sample is sound");
+    let bind = model.bind_pose();
+    let skin = model.skin_points(&bind);
+    let legs = Legs::find(&bind, &skin).expect("the sample has legs");
+    let creature = walk::Creature::new(&bind, &legs, &skin).expect("the legs are sound");
+    let walker = walk::Walker::new(&creature, walk::WalkOptions::new()).expect("defaults are valid");
+    let mut state = walker.state(&Placement::IDENTITY).expect("the placement is upright");
+    let (mut workspace, mut pose) = (Workspace::new(), Pose::rest(&model.skeleton));
+    let ground = MeshGround::new(Rough::new().mesh().expect("the measures are valid")).expect("it is a mesh");
+    let mut hash = Hash::new();
+    for frame in 0..FRAMES {
+        let turn = if frame % 120 < 60 { 0.5 } else { -0.25 };
+        let report = walker
+            .step(&mut state, &mut workspace, &mut pose, &ground, Vec3::new(0.0, 0.0, 0.3), turn, 1.0 / RATE)
+            .expect("there is ground");
+        for joint in model.skeleton.joints() {
+            hash.add(&pose.local(joint).rotation.to_array());
+        }
+        hash.add(&report.placement.to_world(Vec3::ZERO).to_array());
+    }
+    format!(
+        "{{\"name\":\"a creature on rough ground\",\"task\":\"creature\",\"frames\":{FRAMES},\"hash\":{}}}",
+        hash.0
+    )
 }
 
 /// Goals that the arm reaches, each from where the last has left it.

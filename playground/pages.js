@@ -57,4 +57,10 @@ export const pages = [
     summary: "A snake crawls along a curve, and a ribbon rolls and stretches with it.",
     linked: true,
   },
+  {
+    file: "creature.html",
+    title: "Creature",
+    summary: "Four, six or eight legs walk by themselves to where you want them, over any ground.",
+    linked: true,
+  },
 ];

@@ -404,7 +404,7 @@ fn where_the_ground_ends_it_waits_and_says_why() {
             Plane::level(0.0).cast_ray(origin, direction, reach, filter).filter(|_| origin.z < 2.0)
         }
     }
-    for (pairs, sprawled) in [(2, false), (4, true)] {
+    for (pairs, sprawled, turn) in [(2, false, 0.0), (4, true, 0.0), (3, true, 0.1), (2, false, -0.1)] {
         let bind = bind(pairs, sprawled);
         let walker = walker(&bind, WalkOptions::new());
         let mut state = walker.state(&Placement::IDENTITY).unwrap();
@@ -412,9 +412,13 @@ fn where_the_ground_ends_it_waits_and_says_why() {
         let mut last = None;
         for _ in 0..1200 {
             let report = walker
-                .step(&mut state, &mut workspace, &mut pose, &Shelf, Vec3::Z * 0.4, 0.0, 1.0 / 60.0)
+                .step(&mut state, &mut workspace, &mut pose, &Shelf, Vec3::Z * 0.4, turn, 1.0 / 60.0)
                 .unwrap();
             last = Some(report);
+            // The trunk neither leaves its feet nor sinks onto those that it walks over.
+            assert!(report.out_of_reach < 0.02, "{} m out of reach", report.out_of_reach);
+            let low = walker.creature().pivot().y - report.placement.to_world(walker.creature().pivot()).y;
+            assert!(low < 0.15, "the trunk is {low} m lower than at rest");
             for foot in state.feet().filter(|f| f.stands) {
                 assert!(foot.point.z < 2.0 && foot.point.y.abs() < 1e-4, "{foot:?}");
             }
@@ -790,4 +794,38 @@ fn a_lower_rate_of_casts_costs_fewer_and_walks_as_well() {
         casts.push(ground.0.get());
     }
     assert!(2 * casts[1] < casts[0], "{casts:?}");
+}
+
+#[test]
+fn a_foot_that_finds_no_ground_does_not_draw_the_trunk_down() {
+    struct Strip;
+    impl Ground for Strip {
+        fn cast_ray(&self, origin: Vec3, direction: Vec3, reach: f32, filter: &Filter) -> Option<Hit> {
+            Plane::level(0.0).cast_ray(origin, direction, reach, filter).filter(|_| origin.x < 1.2)
+        }
+    }
+    for pairs in [2, 3, 4] {
+        let bind = bind(pairs, true);
+        let walker = walker(&bind, WalkOptions::new());
+        let pivot = walker.creature().pivot();
+        // Towards a point at the edge, whichever way it faces: it turns there meanwhile.
+        for speed in [0.3f32, 0.6, 0.9] {
+            let mut state = walker.state(&Placement::IDENTITY).unwrap();
+            let (mut workspace, mut pose) = (Workspace::new(), bind.clone());
+            let mut placement = Placement::IDENTITY;
+            for frame in 0..480 {
+                let to = placement.to_model(Vec3::new(1.15, 0.0, 0.4)).with_y(0.0);
+                let velocity = to.normalize_or_zero() * speed.min(2.0 * speed * to.length());
+                let turn = (2.0 * to.x.atan2(to.z)).clamp(-0.9, 0.9);
+                let report = walker
+                    .step(&mut state, &mut workspace, &mut pose, &Strip, velocity, turn, 1.0 / 60.0)
+                    .unwrap();
+                placement = report.placement;
+                let low = pivot.y - placement.to_world(pivot).y;
+                let out = report.out_of_reach;
+                assert!(low < 0.12, "{pairs} pairs at {speed} m/s: {low} m low in frame {frame}");
+                assert!(out < 0.03, "{pairs} pairs at {speed} m/s: {out} m out of reach in frame {frame}");
+            }
+        }
+    }
 }

@@ -56,6 +56,7 @@ export class Figure<F extends Fields = Fields> {
   readonly #readout = document.createElement("p");
   readonly #error = document.createElement("p");
   #start: (() => void) | undefined;
+  #play: (() => void) | undefined;
   #animation: { frame: number; playing: boolean } = { frame: 0, playing: false };
 
   constructor(options: FigureOptions<F>) {
@@ -154,17 +155,22 @@ export class Figure<F extends Fields = Fields> {
       seconds += passed;
       this.set(at(seconds));
     };
+    this.#play = () => {
+      this.#animation.playing = true;
+      last = performance.now();
+      this.#animation.frame = requestAnimationFrame(tick);
+      this.controls.sync();
+    };
     this.controls.button({
       label: () => (this.#animation.playing ? "Pause" : label),
       pressed: () => this.#animation.playing,
-      press: () => {
-        if (this.#animation.playing) return this.pause();
-        this.#animation.playing = true;
-        last = performance.now();
-        this.#animation.frame = requestAnimationFrame(tick);
-        this.controls.sync();
-      },
+      press: () => (this.#animation.playing ? this.pause() : this.play()),
     });
+  }
+
+  /** Plays the motion, if it does not already: for what a reader does that sets something in motion. */
+  play(): void {
+    if (!this.#animation.playing) this.#play?.();
   }
 
   /** Loads something once the figure comes near the screen, and solves then. What fails is shown. */

@@ -80,7 +80,7 @@ const MOST_LIFT: f32 = 0.9;
 /// Largest distance by which the trunk comes up or down for a foothold, as a share of the leg.
 const COMES_DOWN: f32 = 0.15;
 /// Acceleration at which the trunk comes down to legs that would not reach their feet, in legs per second squared.
-const FALLS: f32 = 7.0;
+const FALLS: f32 = 6.0;
 /// Distance from the end of the legs' reach at which the trunk's height stays, as a share of the leg.
 const MARGIN: f32 = 0.005;
 /// Clearance of the belly, as a share of the leg.
@@ -749,18 +749,18 @@ impl Walker {
             let far = PLANNED * of.reach[1] * state.scale;
             let (middle, [x, z]) = self.footing(n, body, state.scale);
             let place = self.rest_place(n, body, state.scale);
-            // Both ends of the stance: of an even walk, or as far off as the foot is.
+            // Both ends of an even walk's stance, and where the foot stands.
             let half = math::rotate(heading, self.place_velocity(n, command, state.scale)) * (0.5 * stance);
             let off = (stand.point - place).with_y(0.0);
-            let half = if leg.swing.is_some() || half.length() > off.length() { half } else { off };
+            let own = if leg.swing.is_some() { half } else { off };
             // A foot that is lower than the plane of all stays so.
             let next = if leg.swing.is_none() { leg.next.min(0.0) } else { 0.0 };
             let foot = plane.height(place) + (stand.point.y - plane.height(stand.point)).min(next);
             let ankle = foot - math::rotate(stand.turn(), of.sole).y * state.scale;
-            for half in [half, -half] {
-                let over = math::sqrt((far * far - (middle - half).with_y(0.0).length_squared()).max(0.0));
+            for from in [half, -half, own] {
+                let over = math::sqrt((far * far - (middle + from).with_y(0.0).length_squared()).max(0.0));
                 let arm = self.arm(of.hip, turned, state.scale);
-                high = high.min(ankle + over - (x * half.x + z * half.z) - arm.y);
+                high = high.min(ankle + over + (x * from.x + z * from.z) - arm.y);
             }
         }
         high.max(state.low)

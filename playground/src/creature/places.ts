@@ -8,7 +8,7 @@ export type Place = (typeof PLACES)[number];
 /** Measures of each place, as both languages have them. */
 const SHAPES = {
   rough: { amplitude: 0.12, wavelength: 0.9, seed: 11, level: 0.3, cell: 0.1 },
-  steps: { origin: [0, 0, -0.2], rise: 0.07, going: 0.3, lead: 0.5, before: 2, landing: 1.2, width: 4, steps: 4 },
+  steps: { origin: [0, 0, -0.2], rise: 0.07, going: 0.3, lead: 0.5, before: 2, landing: 1.2, width: 2.4, steps: 4 },
   slope: { origin: [0, 0, -0.2], angle: 0.3, length: 1.8, lead: 0.3, before: 2, landing: 1.4, width: 4 },
 } as const;
 const SIZE = 6;

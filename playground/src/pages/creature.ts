@@ -161,6 +161,15 @@ function creature(drawList: DrawList): void {
     figure.set({ target: [clamp(x, -FAR, FAR), clamp(z, -FAR, FAR)] });
     figure.play();
   }
+  /** Leads it to the ground behind a point, along the line of sight. */
+  function sight(to: Point3): void {
+    const { x, y, z } = view.camera.position;
+    const [dx, dy, dz] = [to[0] - x, to[1] - y, to[2] - z];
+    const [tx, tz] = figure.state.target;
+    const share = dy < 0 ? ((height(tx, tz) ?? 0) - y) / dy : Infinity;
+    // Above the horizon there is no ground.
+    if (share > 0 && share < 6) lead(x + share * dx, z + share * dz);
+  }
   pane.handle({
     name: "Where to",
     look: "target",
@@ -168,24 +177,22 @@ function creature(drawList: DrawList): void {
       const [x, z] = figure.state.target;
       return files && [x, (height(x, z) ?? 0) + 0.01, z];
     },
-    // On the ground, along the line of sight.
-    move(to: Point3) {
-      const { x, y, z } = view.camera.position;
-      const [dx, dy, dz] = [to[0] - x, to[1] - y, to[2] - z];
-      const [tx, tz] = figure.state.target;
-      const share = dy < 0 ? ((height(tx, tz) ?? 0) - y) / dy : Infinity;
-      // Above the horizon there is no ground.
-      if (share > 0 && share < 6) lead(x + share * dx, z + share * dz);
-    },
+    move: (to: Point3) => sight(to),
     step: 0.1,
-    // As seen: up is away from the reader.
+    // As seen: up is away from the reader. It stays within the pane.
     keys([right, up, near]) {
       const { x, z } = view.camera.position;
       const [fx, fz] = [eye[0] - x, eye[2] - z];
       const long = Math.hypot(fx, fz) || 1;
       const [ahead, side] = [(up - near) / long, right / long];
       const [tx, tz] = figure.state.target;
-      lead(tx + ahead * fx - side * fz, tz + ahead * fz + side * fx);
+      const [toX, toZ] = [tx + ahead * fx - side * fz, tz + ahead * fz + side * fx];
+      const to = [toX, height(toX, toZ) ?? 0, toZ];
+      const [left, top] = view.project(to);
+      const within = view.unproject(left, top, to);
+      const [shownLeft, shownTop] = view.project(within);
+      if (Math.hypot(shownLeft - left, shownTop - top) < 0.5) lead(toX, toZ);
+      else sight(within);
     },
   });
 

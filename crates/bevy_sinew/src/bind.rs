@@ -26,9 +26,12 @@ use bevy_mesh::{
 use bevy_transform::components::Transform;
 use sinew::{
     JointId, JointTransform, Skeleton,
-    body::{Skin, bind_locals},
+    body::{Legs, Skin, bind_locals},
     glam::{Affine3, DAffine3, Vec3},
-    ground::plant::{Figure, Leg},
+    ground::{
+        plant::{Figure, Leg},
+        walk::Creature,
+    },
     math,
 };
 use tracing::warn;
@@ -224,6 +227,10 @@ pub(crate) fn bind(
                     || below.figure(character, &entities, bound, inverse.as_deref(), meshes.as_deref());
                 bound.kit.figure.get_or_init(measure);
             }
+            if slots.iter().any(|(.., kind)| *kind == Kind::Walk) {
+                let measure = || below.creature(&entities, bound, inverse.as_deref(), meshes.as_deref());
+                bound.kit.creature.get_or_init(measure);
+            }
             bound.set_slots(&slots);
         }
     }
@@ -346,6 +353,38 @@ impl Below<'_, '_> {
         meshes: Option<&Assets<Mesh>>,
     ) -> Result<Figure, String> {
         let body = bound.kit.body.as_ref().map_err(|error| format!("it has no legs: {error}"))?;
+        let (skin, absent) = self.skin(entities, bound, inverse, meshes);
+        let figure = Figure::of_body(&bound.kit.bind, body, &skin).map_err(|error| error.to_string())?;
+        let bare = |leg: &Leg| !skin.iter().any(|(joint, _)| bound.kit.skeleton.is_below(*joint, leg.foot));
+        if absent && figure.legs().iter().any(bare) {
+            warn!(
+                "the soles of the character {character} follow from its bones, as a mesh is not kept in main memory"
+            );
+        }
+        Ok(figure)
+    }
+
+    /// A creature's legs, soles and belly.
+    fn creature(
+        &self,
+        entities: &[Entity],
+        bound: &Bound,
+        inverse: Option<&Assets<SkinnedMeshInverseBindposes>>,
+        meshes: Option<&Assets<Mesh>>,
+    ) -> Result<Creature, String> {
+        let (skin, _) = self.skin(entities, bound, inverse, meshes);
+        let legs = Legs::find(&bound.kit.bind, &skin).map_err(|error| error.to_string())?;
+        Creature::new(&bound.kit.bind, &legs, &skin).map_err(|error| error.to_string())
+    }
+
+    /// Vertices of the skinned meshes in the bind pose, each with its joint of largest weight; and whether some are missing.
+    fn skin(
+        &self,
+        entities: &[Entity],
+        bound: &Bound,
+        inverse: Option<&Assets<SkinnedMeshInverseBindposes>>,
+        meshes: Option<&Assets<Mesh>>,
+    ) -> (Vec<(JointId, Vec3)>, bool) {
         let mut skin = Vec::new();
         let mut absent = false;
         for (skinned, mesh) in entities.iter().filter_map(|&entity| self.meshes.get(entity).ok()) {
@@ -363,14 +402,7 @@ impl Below<'_, '_> {
                 .collect();
             absent |= vertices(mesh, &joints, &mut skin).is_none();
         }
-        let figure = Figure::of_body(&bound.kit.bind, body, &skin).map_err(|error| error.to_string())?;
-        let bare = |leg: &Leg| !skin.iter().any(|(joint, _)| bound.kit.skeleton.is_below(*joint, leg.foot));
-        if absent && figure.legs().iter().any(bare) {
-            warn!(
-                "the soles of the character {character} follow from its bones, as a mesh is not kept in main memory"
-            );
-        }
-        Ok(figure)
+        (skin, absent)
     }
 }
 

@@ -9,7 +9,7 @@ use sinew::{
     JointId, JointTransform, Pose, Skeleton,
     body::{BodyRoles, RoleError, RoleHints},
     glam::Affine3,
-    ground::{Ground, plant::Figure},
+    ground::{Ground, plant::Figure, walk::Creature},
 };
 
 use crate::{
@@ -79,6 +79,8 @@ pub(crate) struct Kit {
     pub meshes: Vec<AssetId<Mesh>>,
     /// Pelvis, legs and soles, once they have been measured.
     pub figure: OnceLock<Result<Figure, String>>,
+    /// Legs, soles and belly of a creature, once they have been looked for.
+    pub creature: OnceLock<Result<Creature, String>>,
     /// The body with human limits, once it has been asked for.
     person: OnceLock<Option<Person>>,
     /// Greatest distance of a joint from the origin in the bind pose.
@@ -118,6 +120,7 @@ impl Kit {
             declared,
             meshes,
             figure: OnceLock::new(),
+            creature: OnceLock::new(),
             person: OnceLock::new(),
             size,
             parts: Mutex::default(),

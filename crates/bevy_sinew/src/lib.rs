@@ -7,6 +7,7 @@ mod binding;
 mod body;
 mod bone;
 mod chain;
+mod creature;
 mod drag;
 mod draw;
 mod feet;
@@ -48,6 +49,7 @@ pub use binding::IkBinding;
 pub use body::{FullBodyIk, IkGoal, IkGoals, IkRoot};
 pub use bone::{IkBone, IkBones};
 pub use chain::{ChainIk, ChainIkTemplate, IkSolver};
+pub use creature::CreatureWalk;
 pub use drag::{DragIk, DragIkTemplate};
 pub use draw::IkDraw;
 #[cfg(feature = "gizmos")]
@@ -88,7 +90,7 @@ pub enum IkSystems {
     Bind,
     /// Reads poses, targets and settings.
     Gather,
-    /// Plants feet: [`FootPlanting`].
+    /// Plants feet, and lets creatures walk: [`FootPlanting`], [`CreatureWalk`].
     Feet,
     /// Turns spines, heads and eyes: [`LookAtIk`].
     Look,
@@ -118,6 +120,7 @@ impl Plugin for SinewPlugin {
             .register_type::<LimbIk>()
             .register_type::<LookAtIk>()
             .register_type::<FootPlanting>()
+            .register_type::<CreatureWalk>()
             .register_type::<ChainIk>()
             .register_type::<FullBodyIk>()
             .register_type::<DragIk>()

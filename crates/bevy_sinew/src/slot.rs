@@ -15,10 +15,11 @@ use sinew::{
 };
 
 use crate::{
-    ChainIk, DragIk, FootPlanting, FullBodyIk, IkLayer, IkRig, LimbIk, LookAtIk, MechanismIk,
+    ChainIk, CreatureWalk, DragIk, FootPlanting, FullBodyIk, IkLayer, IkRig, LimbIk, LookAtIk, MechanismIk,
     binding::{Bound, Kept, Kit, Part},
     body::BodySlot,
     chain::ChainSlot,
+    creature::CreatureSlot,
     drag::DragSlot,
     draw::{Led, Ray, StandingSole},
     feet::FeetSlot,
@@ -113,6 +114,7 @@ impl Source {
 /// The components of inverse kinematics, in the order in which those of an entity apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
+    Walk,
     Feet,
     Look,
     Limb,
@@ -135,7 +137,7 @@ pub(crate) enum Stage {
 impl Kind {
     pub fn stage(self) -> Stage {
         match self {
-            Self::Feet => Stage::Feet,
+            Self::Walk | Self::Feet => Stage::Feet,
             Self::Look => Stage::Look,
             Self::Limb | Self::Chain => Stage::Limbs,
             Self::Body | Self::Drag | Self::Mechanism | Self::Rig => Stage::Body,
@@ -144,6 +146,7 @@ impl Kind {
 
     fn handle(self) -> Box<dyn Handle> {
         match self {
+            Self::Walk => Box::<CreatureSlot>::default(),
             Self::Feet => Box::<FeetSlot>::default(),
             Self::Look => Box::<LookSlot>::default(),
             Self::Limb => Box::<LimbSlot>::default(),
@@ -194,6 +197,7 @@ macro_rules! kinds {
 }
 
 kinds! {
+    Walk walk: CreatureWalk,
     Feet feet: FootPlanting,
     Look look: LookAtIk,
     Limb limb: LimbIk,
@@ -292,6 +296,11 @@ pub(crate) trait Handle: core::fmt::Debug + Send + Sync {
 
     /// Feet that landed or lifted in this frame.
     fn contacts(&mut self) -> Option<&mut Vec<(bool, crate::FootContact)>> {
+        None
+    }
+
+    /// The character's place in the world in this frame, and that to which it is moved.
+    fn placed(&self) -> Option<(Affine3, Affine3)> {
         None
     }
 

@@ -11,11 +11,14 @@ use bevy_ecs::{
 use bevy_transform::components::Transform;
 use tracing::warn;
 
+use sinew::math;
+
 use crate::{
     FootLanded, FootLifted, IkReport, IkValues,
     binding::{Bound, IkBinding},
+    ground::split,
     lod::Difference,
-    transform::to_bevy,
+    transform::{from_bevy, to_bevy},
 };
 
 /// The target of a component of inverse kinematics was despawned, or lost its place. Sent once, as a message, and as an event
@@ -70,6 +73,14 @@ pub(crate) fn write(
                 }
             }
             let slot = &mut bound.slots[at];
+            if let Some((world, placed)) = slot.handle.placed().filter(|_| slot.active)
+                && let Ok(mut transform) = transforms.get_mut(character)
+            {
+                // An entity above stays where it is: by it the place in the world is made a local one.
+                let local = from_bevy(&transform).to_affine() * world.inverse() * placed;
+                transform.translation = local.translation;
+                transform.rotation = math::rotation_of(&split(&local).0.matrix3);
+            }
             if let Some(values) = slot.handle.values()
                 && let Ok(mut known) = values_of.get_mut(slot.entity)
                 && known.0 != values

@@ -1,0 +1,236 @@
+//! Creatures that walk by themselves.
+
+use std::sync::{Mutex, PoisonError};
+
+use bevy_ecs::{component::Component, entity::Entity, reflect::ReflectComponent};
+use bevy_math::Vec3;
+use bevy_reflect::{Reflect, std_traits::ReflectDefault};
+use sinew::{
+    JointId, Placement, Pose, Report, Workspace,
+    glam::Affine3,
+    ground::{
+        Filter,
+        walk::{Creature, WalkOptions, WalkState, Walker},
+    },
+    math,
+};
+
+use crate::{
+    FootContact, IkLayer, IkReport,
+    binding::{Bound, Kit, Part},
+    gather::{NoPlace, Places},
+    ground::split,
+    slot::{Components, Frame, Handle, Wish},
+};
+
+/// Lets a creature with any number of legs walk over the ground by itself: entities with [`IkGround`](crate::IkGround). A game says
+/// how fast it goes; feet step by a gait, stand where they land, and the trunk follows. Its legs are found by the shape of its
+/// skeleton, soles and belly on its meshes, where these are kept in main memory.
+///
+/// It moves the character: its [`Transform`](bevy_transform::components::Transform) is written in each frame, after the targets of
+/// other components have been placed. Who moves the character elsewhere puts it there, where it stands anew. An entity above the
+/// character must not move.
+///
+/// ```
+/// # use bevy_ecs::prelude::*;
+/// # use bevy_math::Vec3;
+/// use bevy_sinew::{CreatureWalk, IkSkeleton};
+/// # fn system(mut commands: Commands) {
+/// commands.spawn((IkSkeleton::default(), CreatureWalk { velocity: Vec3::Z * 0.8, turn: 0.2, ..Default::default() }));
+/// # }
+/// ```
+#[derive(Component, Clone, Debug, PartialEq, Reflect)]
+#[reflect(Component, Default, Clone, Debug, PartialEq)]
+#[require(IkReport, IkLayer)]
+pub struct CreatureWalk {
+    /// In metres a second in the creature's own frame: x to its left, z ahead, wherever its model faces; y does not count.
+    pub velocity: Vec3,
+    /// In radians a second about +Y, positive to its left.
+    pub turn: f32,
+    /// Share of the walk in the legs, 0 (as they are animated) to 1 (the default). The trunk walks at any.
+    pub influence: f32,
+    /// Height of the trunk, times that of the model: 0.2 to 2; 1 by default.
+    pub ride: f32,
+    /// Height of a step on level ground, as a share of a leg: 0 to 1; 0.12 by default.
+    pub lift: f32,
+}
+
+impl Default for CreatureWalk {
+    fn default() -> Self {
+        let WalkOptions { ride, lift, .. } = WalkOptions::new();
+        Self { velocity: Vec3::ZERO, turn: 0.0, influence: 1.0, ride, lift }
+    }
+}
+
+/// A walk as a character keeps it ready.
+#[derive(Debug, Default)]
+pub(crate) struct CreatureSlot {
+    wanted: CreatureWalk,
+    /// Joints that it moves, of the whole skeleton, which is the part too.
+    joints: Vec<JointId>,
+    creature: Option<Creature>,
+    solver: Option<Box<(Walker, WalkState)>>,
+    /// The options of the walker are out of date.
+    changed: bool,
+    /// The character in this frame, and where the last one has put it: places in the world.
+    world: Affine3,
+    placed: Option<Affine3>,
+    /// It stands anew.
+    reset: bool,
+    standing: Vec<bool>,
+    contacts: Vec<(bool, FootContact)>,
+    workspace: Mutex<Workspace>,
+}
+
+/// Distance in legs and angle in radians by which a place that somebody else has set differs from the last one: rounding differs by
+/// less.
+const ELSEWHERE: f32 = 1e-3;
+
+impl Handle for CreatureSlot {
+    fn read(
+        &mut self,
+        (components, entity): (&Components, Entity),
+        influence: f32,
+        bound: &Bound,
+        _: &mut Vec<Entity>,
+    ) -> Result<Wish, String> {
+        let Ok(given) = components.walk.get(entity) else { return Ok(Wish::Nothing) };
+        self.changed |= (self.wanted.ride, self.wanted.lift) != (given.ride, given.lift);
+        self.wanted = CreatureWalk::clone(&given);
+        self.wanted.influence *= influence;
+        if self.creature.is_some() {
+            return Ok(Wish::Solve { fresh: false });
+        }
+        let creature = bound.kit.creature.get().ok_or("its legs have not been looked for")?.clone()?;
+        let root = creature.root();
+        self.joints = creature.joints(&bound.kit.skeleton);
+        self.joints.retain(|&joint| joint != root);
+        self.creature = Some(creature);
+        self.reset = true;
+        Ok(Wish::Solve { fresh: true })
+    }
+
+    fn place(&mut self, world: &Affine3, _: &Places, _: &Bound) -> Result<(), NoPlace> {
+        self.world = *world;
+        if let (Some(placed), Some(creature)) = (self.placed, &self.creature) {
+            let scale = math::uniform_scale(&placed.matrix3).abs();
+            let moved = (placed.translation - world.translation).length();
+            let turned = math::angle_between(turn_of(&placed), turn_of(world));
+            self.reset |= moved > ELSEWHERE * creature.length() * scale || turned > ELSEWHERE;
+        }
+        Ok(())
+    }
+
+    fn joints(&self) -> &[JointId] {
+        &self.joints
+    }
+
+    fn needs_all(&self) -> bool {
+        true
+    }
+
+    fn turns(&self, visit: &mut dyn FnMut(JointId)) {
+        if self.solver.is_some() {
+            self.joints.iter().copied().for_each(visit);
+        }
+    }
+
+    fn forget(&mut self) {
+        self.solver = None;
+        self.reset = true;
+    }
+
+    fn build(&mut self, part: &Part, kit: &Kit) -> Result<(), String> {
+        let (None, Some(creature)) = (&self.solver, &self.creature) else { return Ok(()) };
+        if part.whole.len() != kit.skeleton.len() {
+            return Ok(());
+        }
+        let walker = self.walker(creature)?;
+        let state = walker.state(&Placement::IDENTITY).map_err(|error| error.to_string())?;
+        self.standing = vec![true; creature.legs().len()];
+        self.contacts = Vec::with_capacity(creature.legs().len());
+        self.solver = Some(Box::new((walker, state)));
+        self.changed = false;
+        Ok(())
+    }
+
+    fn rest(&mut self) {
+        self.reset = true;
+        self.placed = None;
+    }
+
+    fn solve(&mut self, pose: &mut Pose, frame: &Frame) -> Option<Result<Report, String>> {
+        let mut solver = self.solver.take()?;
+        let walked = self.walk(&mut solver, pose, frame);
+        self.solver = Some(solver);
+        Some(walked)
+    }
+
+    fn contacts(&mut self) -> Option<&mut Vec<(bool, FootContact)>> {
+        Some(&mut self.contacts)
+    }
+
+    fn placed(&self) -> Option<(Affine3, Affine3)> {
+        Some((self.world, self.placed?))
+    }
+}
+
+impl CreatureSlot {
+    fn walker(&self, creature: &Creature) -> Result<Walker, String> {
+        let options = WalkOptions::new().with_ride(self.wanted.ride).with_lift(self.wanted.lift);
+        Walker::new(creature, options).map_err(|error| error.to_string())
+    }
+
+    fn walk(
+        &mut self,
+        (walker, state): &mut (Walker, WalkState),
+        pose: &mut Pose,
+        frame: &Frame,
+    ) -> Result<Report, String> {
+        let text = |error: sinew::ground::walk::WalkError| error.to_string();
+        if std::mem::take(&mut self.changed) {
+            // Of the same creature: its state goes on.
+            *walker = self.walker(walker.creature())?;
+        }
+        if self.reset {
+            let place = Placement::new(self.world).map_err(|error| error.to_string())?;
+            walker.reset(state, &place).map_err(text)?;
+            self.standing.fill(true);
+        }
+        state.set_influence(self.wanted.influence).map_err(text)?;
+        let mut workspace = self.workspace.lock().unwrap_or_else(PoisonError::into_inner);
+        let (velocity, turn) = (self.wanted.velocity, self.wanted.turn);
+        let report =
+            walker.step(state, &mut workspace, pose, frame.ground, velocity, turn, frame.dt).map_err(text)?;
+        self.reset = false;
+        self.placed = Some(report.placement.world_from_model());
+        self.contacts.clear();
+        let legs = walker.creature().legs().iter();
+        for ((leg, foot), stood) in legs.zip(state.feet()).zip(&mut self.standing) {
+            if std::mem::replace(stood, foot.stands) == foot.stands {
+                continue;
+            }
+            let reach = 0.5 * leg.length * report.placement.scale();
+            let hit =
+                frame.ground.cast_ray(foot.point + Vec3::Y * reach, -Vec3::Y, 2.0 * reach, &Filter::ALL);
+            let contact = FootContact {
+                foot: frame.joints[leg.foot.index()].0,
+                position: foot.point,
+                normal: hit.map_or(Vec3::Y, |hit| hit.normal),
+                surface: hit.and_then(|hit| hit.body).and_then(Entity::try_from_bits),
+                speed: 0.0,
+            };
+            self.contacts.push((foot.stands, contact));
+        }
+        // In model space, as all reports of solvers.
+        let scale = report.placement.scale();
+        let mut told = Report::default();
+        told.position_residual = report.out_of_reach / scale;
+        told.position_tolerance = 1e-3 * walker.creature().length();
+        Ok(told)
+    }
+}
+
+fn turn_of(place: &Affine3) -> sinew::glam::Quat {
+    math::rotation_of(&split(place).0.matrix3)
+}

@@ -1,0 +1,231 @@
+//! Creatures that walk by themselves.
+
+mod common;
+
+use std::time::Duration;
+
+use bevy_app::App;
+use bevy_asset::{Assets, RenderAssetUsages};
+use bevy_ecs::{message::Messages, prelude::*};
+use bevy_math::{Quat, Vec3};
+use bevy_mesh::{Indices, Mesh, Mesh3d, PrimitiveTopology};
+use bevy_sinew::{CreatureWalk, FootLanded, FootLifted, IkBinding, IkGround, IkReport, IkStatus};
+use bevy_time::TimeUpdateStrategy;
+use bevy_transform::components::Transform;
+use common::{at, bone, spawn};
+use sinew::{
+    Placement, Pose, Workspace,
+    body::Legs,
+    ground::{
+        MeshGround, TriangleMesh,
+        walk::{Creature, WalkOptions, Walker},
+    },
+    math,
+};
+use sinew_files::{Model, sample};
+
+const DT: f32 = 1.0 / 60.0;
+
+fn app() -> App {
+    let mut app = common::app();
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f32(DT)));
+    // The first frame has no time of its own.
+    app.update();
+    app
+}
+
+/// Two slopes that meet in a ridge along x.
+fn roof() -> TriangleMesh {
+    let mut mesh = TriangleMesh::default();
+    let at = |x: f32, y: f32, z: f32| Vec3::new(x, y, z);
+    mesh.push_quad([at(-6.0, 0.0, -4.0), at(-6.0, 0.6, 2.0), at(6.0, 0.6, 2.0), at(6.0, 0.0, -4.0)]);
+    mesh.push_quad([at(-6.0, 0.6, 2.0), at(-6.0, 0.0, 8.0), at(6.0, 0.0, 8.0), at(6.0, 0.6, 2.0)]);
+    mesh
+}
+
+fn ground(app: &mut App, mesh: &TriangleMesh) -> Entity {
+    let positions: Vec<[f32; 3]> = mesh.positions.iter().map(|p| p.to_array()).collect();
+    let mesh = Mesh::new(PrimitiveTopology::TriangleList, RenderAssetUsages::default())
+        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
+        .with_inserted_indices(Indices::U32(mesh.triangles.as_flattened().to_vec()));
+    let mesh = app.world_mut().resource_mut::<Assets<Mesh>>().add(mesh);
+    app.world_mut().spawn((Mesh3d(mesh), IkGround, Transform::IDENTITY)).id()
+}
+
+fn crawler(app: &mut App, model: &Model, place: Transform, walk: CreatureWalk) -> (Entity, Vec<Entity>) {
+    let (character, bones) = spawn(app, model, place);
+    app.world_mut().entity_mut(character).insert(walk);
+    (character, bones)
+}
+
+fn report(app: &App, character: Entity) -> IkReport {
+    app.world().get::<IkReport>(character).unwrap().clone()
+}
+
+fn place(app: &App, character: Entity) -> Transform {
+    *app.world().get::<Transform>(character).unwrap()
+}
+
+/// Beside the walker called directly.
+#[test]
+fn creatures_are_where_the_walker_takes_them() {
+    for legs in [4, 6, 8] {
+        let mut app = app();
+        let model = sample::creature(legs).unwrap();
+        ground(&mut app, &roof());
+        let start = Transform::from_xyz(0.5, 0.2, 0.0).with_rotation(Quat::from_rotation_y(0.4));
+        let walk = CreatureWalk { velocity: Vec3::new(0.05, 0.0, 0.4), turn: 0.15, ..Default::default() };
+        let (character, bones) = crawler(&mut app, &model, start, walk);
+
+        let (bind, roof) = (model.bind_pose(), MeshGround::new(roof()).unwrap());
+        let skin = model.skin_points(&bind);
+        let creature = Creature::new(&bind, &Legs::find(&bind, &skin).unwrap(), &skin).unwrap();
+        let walker = Walker::new(&creature, WalkOptions::new()).unwrap();
+        let mut state = walker.state(&Placement::new(start.compute_affine().into()).unwrap()).unwrap();
+        let (mut workspace, mut pose) = (Workspace::new(), Pose::rest(&model.skeleton));
+        let (mut lifted, mut landed) = (0, 0usize);
+        for frame in 0..300 {
+            app.update();
+            let velocity = Vec3::new(0.05, 0.0, 0.4);
+            let told = walker.step(&mut state, &mut workspace, &mut pose, &roof, velocity, 0.15, DT).unwrap();
+            let status = report(&app, character);
+            assert_eq!(status.status, IkStatus::Solved, "{}", status.problem);
+            let now = place(&app, character);
+            let off = now.translation.distance(told.placement.to_world(Vec3::ZERO));
+            let turned = math::angle_between(
+                now.rotation,
+                told.placement.rotation_to_world(sinew::glam::Quat::IDENTITY),
+            );
+            assert!(off < 2e-3 && turned < 5e-3, "{legs} legs, frame {frame}: {off} m, {turned} rad");
+            for leg in creature.legs() {
+                let tip = told.placement.to_world(pose.position(leg.tip));
+                let drawn = at(&app, bones[leg.tip.index()]);
+                assert!(drawn.distance(tip) < 3e-3, "{legs} legs, frame {frame}: {}", drawn.distance(tip));
+            }
+            lifted += app.world_mut().resource_mut::<Messages<FootLifted>>().drain().count();
+            let feet: Vec<FootLanded> =
+                app.world_mut().resource_mut::<Messages<FootLanded>>().drain().collect();
+            for FootLanded { contact, .. } in feet {
+                landed += 1;
+                assert!(contact.surface.is_some() && contact.normal.y > 0.9);
+                assert!(at(&app, contact.foot).distance(contact.position) < 0.6);
+            }
+        }
+        assert!(place(&app, character).translation.distance(start.translation) > 1.6);
+        assert!(landed > legs as usize && lifted >= landed, "{lifted} lifted, {landed} landed");
+    }
+}
+
+#[test]
+fn it_stands_anew_where_somebody_puts_it_and_turns_to_new_orders() {
+    let mut app = app();
+    let model = sample::creature(8).unwrap();
+    ground(&mut app, &roof());
+    let walk = CreatureWalk { velocity: Vec3::Z * 0.4, ..Default::default() };
+    let (character, _) = crawler(&mut app, &model, Transform::from_xyz(0.0, 0.3, -2.0), walk);
+    for _ in 0..120 {
+        app.update();
+    }
+    let gone = place(&app, character).translation;
+    assert!((gone.z - -1.3).abs() < 0.2, "{gone}");
+    *app.world_mut().get_mut::<Transform>(character).unwrap() = Transform::from_xyz(3.0, 1.0, 5.0);
+    app.update();
+    let there = place(&app, character).translation;
+    assert!((there.x - 3.0).abs() < 0.01 && (there.z - 5.0).abs() < 0.05 && there.y < 0.6, "{there}");
+    // Stopped, it rests.
+    app.world_mut().get_mut::<CreatureWalk>(character).unwrap().velocity = Vec3::ZERO;
+    for _ in 0..180 {
+        app.update();
+    }
+    let rest = place(&app, character);
+    for _ in 0..30 {
+        app.update();
+    }
+    assert!(rest.translation.distance(place(&app, character).translation) < 1e-4);
+    // Higher.
+    app.world_mut().get_mut::<CreatureWalk>(character).unwrap().ride = 1.2;
+    for _ in 0..180 {
+        app.update();
+    }
+    assert!(place(&app, character).translation.y > rest.translation.y + 0.04);
+    // An option that is none is a sentence.
+    app.world_mut().get_mut::<CreatureWalk>(character).unwrap().ride = 7.0;
+    app.update();
+    let report = report(&app, character);
+    assert_eq!(report.status, IkStatus::Failed);
+    assert!(report.problem.contains("ride must be from 0.2 to 2, not 7"), "{}", report.problem);
+}
+
+#[test]
+fn without_influence_the_legs_are_the_animations_and_without_the_component_they_go_back() {
+    let mut app = app();
+    let model = sample::creature(6).unwrap();
+    ground(&mut app, &roof());
+    let walk = CreatureWalk { velocity: Vec3::Z * 0.4, influence: 0.0, ..Default::default() };
+    let (character, bones) = crawler(&mut app, &model, Transform::from_xyz(0.0, 0.3, -2.0), walk);
+    let before = common::locals(&app, &bones);
+    for _ in 0..60 {
+        app.update();
+    }
+    assert_eq!(common::locals(&app, &bones), before);
+    assert!(place(&app, character).translation.z > -1.9, "the trunk walks");
+    app.world_mut().get_mut::<CreatureWalk>(character).unwrap().influence = 1.0;
+    for _ in 0..30 {
+        app.update();
+    }
+    assert_ne!(common::locals(&app, &bones), before);
+    app.world_mut().entity_mut(character).remove::<CreatureWalk>();
+    app.update();
+    app.update();
+    assert_eq!(common::locals(&app, &bones), before);
+}
+
+#[test]
+fn below_another_entity_it_walks_in_the_world() {
+    let mut app = app();
+    let model = sample::creature(4).unwrap();
+    ground(&mut app, &roof());
+    let scaled = Transform::from_xyz(1.0, 0.5, -1.0)
+        .with_rotation(Quat::from_rotation_y(1.2))
+        .with_scale(Vec3::splat(0.5));
+    let parent = app.world_mut().spawn(scaled).id();
+    let walk = CreatureWalk { velocity: Vec3::Z * 0.2, ..Default::default() };
+    let (character, bones) = crawler(&mut app, &model, Transform::from_xyz(0.5, 0.0, 0.0), walk);
+    app.world_mut().entity_mut(character).insert(ChildOf(parent));
+    app.update();
+    let start = at(&app, character);
+    for _ in 0..240 {
+        app.update();
+        assert_eq!(report(&app, character).status, IkStatus::Solved);
+    }
+    let gone = at(&app, character) - start;
+    // Ahead by its heading, which the parent turns.
+    let along = Quat::from_rotation_y(1.2) * Vec3::Z;
+    assert!(gone.with_y(0.0).distance(along * 0.78) < 0.08, "{gone}");
+    assert!((place(&app, character).scale - Vec3::ONE).length() < 1e-6);
+    let tip = at(&app, bone(&model, &bones, "leg_1_tip_l"));
+    let ground = 0.6 - 0.1 * (tip.z - 2.0).abs();
+    assert!((tip.y - ground).abs() < 0.15, "{tip}");
+}
+
+#[test]
+fn without_ground_or_legs_it_says_so() {
+    let mut app = app();
+    let model = sample::creature(8).unwrap();
+    let (character, _) = crawler(&mut app, &model, Transform::IDENTITY, CreatureWalk::default());
+    app.update();
+    let lost = report(&app, character);
+    assert_eq!(lost.status, IkStatus::Failed);
+    assert!(lost.problem.contains("there is no ground under any foot"), "{}", lost.problem);
+    // It stands once there is one.
+    ground(&mut app, &roof());
+    app.update();
+    app.update();
+    assert_eq!(report(&app, character).status, IkStatus::Solved);
+    let (man, _) = crawler(&mut app, &common::mannequin(), Transform::IDENTITY, CreatureWalk::default());
+    app.update();
+    let none = report(&app, man);
+    assert_eq!(none.status, IkStatus::Failed);
+    assert!(!none.problem.is_empty());
+    assert!(app.world().get::<IkBinding>(man).unwrap().is_bound());
+}

@@ -54,6 +54,7 @@ const PROGRAMS: &[Program] = &[
     program("rig", &[], Some(&[]), None),
     program("step", &[], Some(&["sample"]), Some(&["sample", "slope"])),
     program("plant", &[], Some(&["--only", "sample"]), None),
+    program("walk", &[], Some(&["--only", "flat"]), None),
     program("soak", &["1000000"], Some(&["100000"]), None),
     program("fuzz", &["gltf", "--seconds", "20"], None, None),
     program("fuzz", &["bvh", "--seconds", "20"], None, None),
@@ -86,6 +87,11 @@ const KNOWN: &[(&str, &[&str], &str)] = &[
     ("step", &["game"], "knee, most"),
     ("plant", &["mannequiny-run", "slope"], "every column"),
     ("plant", &["mannequiny-run", "terrain"], "every column"),
+    ("walk", &["spider: terrain, round"], "belly"),
+    ("walk", &["fox: stairs up"], "reach"),
+    ("walk", &["fox: stairs up"], "speed"),
+    ("walk", &["horse: stairs down"], "in the air"),
+    ("walk", &["fox: rough, random"], "reach"),
 ];
 
 struct Asked {

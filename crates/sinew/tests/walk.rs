@@ -829,3 +829,54 @@ fn a_foot_that_finds_no_ground_does_not_draw_the_trunk_down() {
         }
     }
 }
+
+#[test]
+fn odd_platforms_end_in_finite_poses_or_errors() {
+    let bind = bind(3, true);
+    let walker = walker(&bind, WalkOptions::new());
+    let values = [0.0f32, 1.0, -3.0, 1e3, 1e9, 1e30, 3e38, f32::NAN, f32::INFINITY];
+    let places = [
+        Affine3::IDENTITY,
+        Affine3::from_translation(Vec3::X * 1e5),
+        Affine3::from_translation(Vec3::new(1e15, 1e3, 0.0)),
+        Affine3::from_quat(Quat::from_rotation_x(core::f32::consts::PI)),
+        Affine3::from_quat(Quat::from_rotation_z(1.2)),
+        Affine3::from_scale(Vec3::splat(1e6)),
+    ];
+    // Knuth's MMIX.
+    let mut state_of_noise = 7u64;
+    let mut pick = |n: usize| {
+        state_of_noise =
+            state_of_noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((state_of_noise >> 33) as usize) % n
+    };
+    let (mut changed, mut refused) = (0, 0);
+    for _ in 0..300 {
+        let mut state = walker.state(&Placement::IDENTITY).unwrap();
+        let (mut workspace, mut pose) = (Workspace::new(), bind.clone());
+        let mut on = Platform::WORLD;
+        for _ in 0..60 {
+            if pick(10) == 0 {
+                let place = Placement::new(places[pick(places.len())]).unwrap();
+                let [linear, angular] =
+                    [(); 2].map(|()| Vec3::from([(); 3].map(|()| values[pick(values.len())])));
+                let to = Platform::new(place).with_velocity(linear, angular);
+                match walker.change_platform(&mut state, &on, &to) {
+                    Ok(()) => (on, changed) = (to, changed + 1),
+                    Err(error) => {
+                        assert!(error.to_string().contains("too far away"), "{error}");
+                        refused += 1;
+                    }
+                }
+            }
+            state.set_influence([1.0, 0.5, 0.0][pick(3)]).unwrap();
+            let (ground, dt) = (Plane::level(0.0), [0.0, 0.016, 0.5, 1e-9][pick(4)]);
+            let report =
+                walker.step(&mut state, &mut workspace, &mut pose, &ground, Vec3::Z * 0.3, 0.3, dt).unwrap();
+            assert!(report.placement.world_from_model().is_finite() && report.out_of_reach.is_finite());
+            pose.check_finite().unwrap();
+            assert!(state.feet().all(|foot| foot.point.is_finite()));
+        }
+    }
+    assert!(changed > 500 && refused > 50, "{changed}, {refused}");
+}

@@ -7,10 +7,16 @@ use crate::{
     Placement,
     ground::{
         Platform,
-        plant::foot_planter::{FURTHEST, ride::Ride, ticks::BEAT},
+        plant::foot_planter::{ride::Ride, ticks::BEAT},
     },
     math,
 };
+
+/// Largest distance from the origin of a platform, in legs: beyond it, `f32` does not tell feet apart.
+const FURTHEST: f32 = 1e6;
+/// Largest speed of one platform against another, in legs per second, and largest rate of turning, in rad/s.
+const MOST_SPEED: f32 = 1e6;
+const MOST_SPIN: f32 = 1e3;
 
 impl WalkState {
     /// Sets how far the legs walk instead of moving as the pose has them, from 0 (as the pose) to 1 (the walk; at first). In
@@ -58,11 +64,12 @@ impl Walker {
     ///
     /// A foot that stands stays on the platform that the creature leaves, by the velocities of both, until it steps. The trunk
     /// keeps its velocity in the world at first, and comes to that of the command. Tilts of the two platforms that differ are
-    /// taken over at once.
+    /// taken over at once. Faster ones than a million legs a second, or a thousand rad/s, are leaps, which no foot follows.
     ///
     /// # Errors
     ///
-    /// The state is another walker's, or the platforms are more than 1e16 m apart. The state then stays as it was.
+    /// The state is another walker's, or the creature is further from the new platform's origin than a million legs. The state then
+    /// stays as it was.
     ///
     /// ```
     /// # use sinew::{Pose, Workspace, glam::Vec3, ground::{Ground, Platform, walk::{WalkError, WalkState, Walker}}};
@@ -97,15 +104,18 @@ impl Walker {
             Placement::new(new.model_from_world() * left.world_from_model() * old.world_from_model())?;
         let frame = exact.upright(state.base.at)?;
         let at = frame.to_world(state.base.at);
-        if at.abs().max_element() > FURTHEST {
+        if !at.is_finite() || at.abs().max_element() > FURTHEST * self.creature.length * state.scale {
             return Err(WalkError::Far(at));
         }
         state.frame = frame;
         let into_frame = |v: Vec3| frame.direction_to_model(new.direction_to_model(v));
         let yaw = into_frame(from.angular() - to.angular()).y;
+        let legs = self.creature.length * state.scale;
         let ride = |at: Vec3| {
             let world = left.to_world(old.to_world(at));
-            Ride::new((into_frame(from.velocity(world) - to.velocity(world)), yaw))
+            let velocity = into_frame(from.velocity(world) - to.velocity(world));
+            let moves = velocity.length() <= MOST_SPEED * legs && yaw.abs() <= MOST_SPIN;
+            Ride::new(if moves { (velocity, yaw) } else { (Vec3::ZERO, 0.0) })
         };
         for leg in state.legs.iter_mut().filter(|leg| leg.swing.is_none()) {
             let ride = ride(leg.stand.point);

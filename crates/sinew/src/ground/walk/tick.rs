@@ -545,7 +545,7 @@ impl Walker {
         let most = (RISE_RATE * legs + climb.abs()) * BEAT;
         let last = state.height_goal;
         let within = self.highest(state, &body) - MARGIN * legs;
-        state.height_goal = goal.min(within).clamp(last - most, last + most);
+        state.height_goal = goal.min(within).max(last - most).min(last + most);
         // The goal moves with the ground's slope.
         let gap = Spring {
             value: state.height.value - Vec3::Y * (state.height_goal - climb * BEAT),

@@ -61,7 +61,7 @@ pub enum FootState {
 }
 
 /// Largest distance of a sole's point from its joint, and of two platforms; squares of larger ones overflow.
-pub(in crate::ground) const FURTHEST: f32 = 1e16;
+const FURTHEST: f32 = 1e16;
 
 /// Tolerance in seconds for a tick on a frame, as times are summed in `f32`.
 const NOW: f32 = 1e-4;

@@ -10,7 +10,7 @@ use sinew::{
     glam::Affine3,
     ground::{
         Filter,
-        walk::{Creature, WalkOptions, WalkState, Walker},
+        walk::{Creature, WalkOptions, WalkReport, WalkState, Walker},
     },
     math,
 };
@@ -41,7 +41,7 @@ use crate::{
 /// ```
 #[derive(Component, Clone, Debug, PartialEq, Reflect)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
-#[require(IkReport, IkLayer)]
+#[require(IkReport, IkLayer, CreatureReport)]
 pub struct CreatureWalk {
     /// In metres a second in the creature's own frame: x to its left, z ahead, wherever its model faces; y does not count.
     pub velocity: Vec3,
@@ -53,6 +53,45 @@ pub struct CreatureWalk {
     pub ride: f32,
     /// Height of a step on level ground, as a share of a leg: 0 to 1; 0.12 by default.
     pub lift: f32,
+}
+
+/// How a [`CreatureWalk`] goes; on its entity, and there by itself.
+#[derive(Component, Clone, Debug, PartialEq, Default, Reflect)]
+#[reflect(Component, Default, Clone, Debug, PartialEq)]
+pub struct CreatureReport {
+    /// The gait: `wave`, `ripple`, `tripod`, `tetrapod`, `walk` or `trot`.
+    pub gait: String,
+    /// Count of feet that stand.
+    pub standing: usize,
+    /// Share of the velocity at which the trunk moves to stay in reach of its standing feet; 1 if it does not wait.
+    pub pace: f32,
+    /// The bone of the foot that it waits for.
+    #[entities]
+    pub waits_for: Option<Entity>,
+    /// Why that foot has found no place to step to; empty if it has.
+    pub reason: String,
+    /// The largest speed that the legs can step, in metres a second, where the velocity is faster.
+    pub max_speed: Option<f32>,
+}
+
+impl CreatureReport {
+    /// Takes over a frame's report. Texts are only written where they are others.
+    fn take(&mut self, report: &WalkReport, foot: impl Fn(usize) -> Entity) {
+        let put = |text: &mut String, new: Option<&dyn core::fmt::Display>| {
+            text.clear();
+            if let Some(new) = new {
+                // A string takes any text.
+                let _ = core::fmt::Write::write_fmt(text, format_args!("{new}"));
+            }
+        };
+        if self.gait != report.gait.name() {
+            put(&mut self.gait, Some(&report.gait.name()));
+        }
+        let why = report.waits.and_then(|(_, why)| why);
+        put(&mut self.reason, why.as_ref().map(|why| why as &dyn core::fmt::Display));
+        (self.standing, self.pace, self.max_speed) = (report.standing, report.pace, report.max_speed);
+        self.waits_for = report.waits.map(|(leg, _)| foot(leg));
+    }
 }
 
 impl Default for CreatureWalk {
@@ -79,6 +118,7 @@ pub(crate) struct CreatureSlot {
     reset: bool,
     standing: Vec<bool>,
     contacts: Vec<(bool, FootContact)>,
+    told: CreatureReport,
     workspace: Mutex<Workspace>,
 }
 
@@ -170,6 +210,10 @@ impl Handle for CreatureSlot {
         Some(&mut self.contacts)
     }
 
+    fn walked(&self) -> Option<&CreatureReport> {
+        Some(&self.told)
+    }
+
     fn placed(&self) -> Option<(Affine3, Affine3)> {
         Some((self.world, self.placed?))
     }
@@ -204,6 +248,8 @@ impl CreatureSlot {
             walker.step(state, &mut workspace, pose, frame.ground, velocity, turn, frame.dt).map_err(text)?;
         self.reset = false;
         self.placed = Some(report.placement.world_from_model());
+        let foot = |leg: usize| frame.joints[walker.creature().legs()[leg].foot.index()].0;
+        self.told.take(&report, foot);
         self.contacts.clear();
         let legs = walker.creature().legs().iter();
         for ((leg, foot), stood) in legs.zip(state.feet()).zip(&mut self.standing) {

@@ -49,7 +49,7 @@ pub use binding::IkBinding;
 pub use body::{FullBodyIk, IkGoal, IkGoals, IkRoot};
 pub use bone::{IkBone, IkBones};
 pub use chain::{ChainIk, ChainIkTemplate, IkSolver};
-pub use creature::CreatureWalk;
+pub use creature::{CreatureReport, CreatureWalk};
 pub use drag::{DragIk, DragIkTemplate};
 pub use draw::IkDraw;
 #[cfg(feature = "gizmos")]
@@ -121,6 +121,7 @@ impl Plugin for SinewPlugin {
             .register_type::<LookAtIk>()
             .register_type::<FootPlanting>()
             .register_type::<CreatureWalk>()
+            .register_type::<CreatureReport>()
             .register_type::<ChainIk>()
             .register_type::<FullBodyIk>()
             .register_type::<DragIk>()

@@ -299,6 +299,11 @@ pub(crate) trait Handle: core::fmt::Debug + Send + Sync {
         None
     }
 
+    /// How a creature walks.
+    fn walked(&self) -> Option<&crate::CreatureReport> {
+        None
+    }
+
     /// The character's place in the world in this frame, and that to which it is moved.
     fn placed(&self) -> Option<(Affine3, Affine3)> {
         None

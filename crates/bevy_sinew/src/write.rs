@@ -14,7 +14,7 @@ use tracing::warn;
 use sinew::math;
 
 use crate::{
-    FootLanded, FootLifted, IkReport, IkValues,
+    CreatureReport, FootLanded, FootLifted, IkReport, IkValues,
     binding::{Bound, IkBinding},
     ground::split,
     lod::Difference,
@@ -47,7 +47,7 @@ pub(crate) fn write(
     mut characters: Query<(Entity, &mut IkBinding)>,
     mut transforms: Query<&mut Transform>,
     mut reports: Query<&mut IkReport>,
-    mut values_of: Query<&mut IkValues>,
+    (mut values_of, mut walks): (Query<&mut IkValues>, Query<&mut CreatureReport>),
     mut messages: Told,
     mut commands: Commands,
     tick: SystemChangeTick,
@@ -80,6 +80,12 @@ pub(crate) fn write(
                 let local = from_bevy(&transform).to_affine() * world.inverse() * placed;
                 transform.translation = local.translation;
                 transform.rotation = math::rotation_of(&split(&local).0.matrix3);
+            }
+            if let Some(walked) = slot.handle.walked().filter(|_| slot.active)
+                && let Ok(mut known) = walks.get_mut(slot.entity)
+                && *known != *walked
+            {
+                known.clone_from(walked);
             }
             if let Some(values) = slot.handle.values()
                 && let Ok(mut known) = values_of.get_mut(slot.entity)

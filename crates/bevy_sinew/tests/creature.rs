@@ -9,7 +9,9 @@ use bevy_asset::{Assets, RenderAssetUsages};
 use bevy_ecs::{message::Messages, prelude::*};
 use bevy_math::{Quat, Vec3};
 use bevy_mesh::{Indices, Mesh, Mesh3d, PrimitiveTopology};
-use bevy_sinew::{CreatureWalk, FootLanded, FootLifted, IkBinding, IkGround, IkReport, IkStatus};
+use bevy_sinew::{
+    CreatureReport, CreatureWalk, FootLanded, FootLifted, IkBinding, IkGround, IkReport, IkStatus,
+};
 use bevy_time::TimeUpdateStrategy;
 use bevy_transform::components::Transform;
 use common::{at, bone, spawn};
@@ -90,6 +92,11 @@ fn creatures_are_where_the_walker_takes_them() {
             let told = walker.step(&mut state, &mut workspace, &mut pose, &roof, velocity, 0.15, DT).unwrap();
             let status = report(&app, character);
             assert_eq!(status.status, IkStatus::Solved, "{}", status.problem);
+            let told_too = app.world().get::<CreatureReport>(character).unwrap();
+            assert_eq!(
+                (told_too.gait.as_str(), told_too.standing, told_too.pace, told_too.waits_for.is_some()),
+                (told.gait.name(), told.standing, told.pace, told.waits.is_some())
+            );
             let now = place(&app, character);
             let off = now.translation.distance(told.placement.to_world(Vec3::ZERO));
             let turned = math::angle_between(
@@ -228,4 +235,30 @@ fn without_ground_or_legs_it_says_so() {
     assert_eq!(none.status, IkStatus::Failed);
     assert!(!none.problem.is_empty());
     assert!(app.world().get::<IkBinding>(man).unwrap().is_bound());
+}
+
+#[test]
+fn where_the_ground_ends_it_says_which_foot_waits_and_why() {
+    let mut app = app();
+    let model = sample::creature(6).unwrap();
+    ground(&mut app, &roof());
+    let walk = CreatureWalk { velocity: Vec3::Z * 0.5, ..Default::default() };
+    let (character, bones) = crawler(&mut app, &model, Transform::from_xyz(0.0, 0.3, 5.0), walk);
+    let told = |app: &App| app.world().get::<CreatureReport>(character).unwrap().clone();
+    let mut reasons = 0;
+    for _ in 0..900 {
+        app.update();
+        let told = told(&app);
+        if let Some(foot) = told.waits_for.filter(|_| !told.reason.is_empty()) {
+            assert!(bones.contains(&foot) && told.pace < 1.0);
+            reasons += 1;
+        }
+        assert!(place(&app, character).translation.z < 8.0);
+    }
+    assert!(reasons > 300, "{reasons}");
+    // A command that no legs can step.
+    app.world_mut().get_mut::<CreatureWalk>(character).unwrap().velocity = Vec3::NEG_Z * 50.0;
+    app.update();
+    app.update();
+    assert!(told(&app).max_speed.is_some_and(|speed| (0.3..5.0).contains(&speed)), "{:?}", told(&app));
 }

@@ -1,6 +1,9 @@
 //! Creatures that walk by themselves.
 
-use std::sync::{Mutex, PoisonError};
+use std::{
+    fmt::Write,
+    sync::{Mutex, PoisonError},
+};
 
 use bevy_ecs::{component::Component, entity::Entity, reflect::ReflectComponent};
 use bevy_math::Vec3;
@@ -75,20 +78,15 @@ pub struct CreatureReport {
 }
 
 impl CreatureReport {
-    /// Takes over a frame's report. Texts are only written where they are others.
+    /// Takes over a frame's report, in the texts that it has already.
     fn take(&mut self, report: &WalkReport, foot: impl Fn(usize) -> Entity) {
-        let put = |text: &mut String, new: Option<&dyn core::fmt::Display>| {
-            text.clear();
-            if let Some(new) = new {
-                // A string takes any text.
-                let _ = core::fmt::Write::write_fmt(text, format_args!("{new}"));
-            }
-        };
-        if self.gait != report.gait.name() {
-            put(&mut self.gait, Some(&report.gait.name()));
+        self.gait.clear();
+        self.gait.push_str(report.gait.name());
+        self.reason.clear();
+        if let Some((_, Some(why))) = report.waits {
+            // A string takes any text.
+            let _ = write!(self.reason, "{why}");
         }
-        let why = report.waits.and_then(|(_, why)| why);
-        put(&mut self.reason, why.as_ref().map(|why| why as &dyn core::fmt::Display));
         (self.standing, self.pace, self.max_speed) = (report.standing, report.pace, report.max_speed);
         self.waits_for = report.waits.map(|(leg, _)| foot(leg));
     }
@@ -232,9 +230,10 @@ impl CreatureSlot {
         frame: &Frame,
     ) -> Result<Report, String> {
         let text = |error: sinew::ground::walk::WalkError| error.to_string();
-        if std::mem::take(&mut self.changed) {
+        if self.changed {
             // Of the same creature: its state goes on.
             *walker = self.walker(walker.creature())?;
+            self.changed = false;
         }
         if self.reset {
             let place = Placement::new(self.world).map_err(|error| error.to_string())?;

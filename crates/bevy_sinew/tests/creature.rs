@@ -2,19 +2,16 @@
 
 mod common;
 
-use std::time::Duration;
-
 use bevy_app::App;
-use bevy_asset::{Assets, RenderAssetUsages};
+use bevy_asset::Assets;
 use bevy_ecs::{message::Messages, prelude::*};
 use bevy_math::{Quat, Vec3};
-use bevy_mesh::{Indices, Mesh, Mesh3d, PrimitiveTopology};
+use bevy_mesh::{Mesh, Mesh3d};
 use bevy_sinew::{
     CreatureReport, CreatureWalk, FootLanded, FootLifted, IkBinding, IkGround, IkReport, IkStatus,
 };
-use bevy_time::TimeUpdateStrategy;
 use bevy_transform::components::Transform;
-use common::{at, bone, spawn};
+use common::{DT, at, bone, clocked as app, spawn, to_bevy};
 use sinew::{
     Placement, Pose, Workspace,
     body::Legs,
@@ -26,16 +23,6 @@ use sinew::{
 };
 use sinew_files::{Model, sample};
 
-const DT: f32 = 1.0 / 60.0;
-
-fn app() -> App {
-    let mut app = common::app();
-    app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f32(DT)));
-    // The first frame has no time of its own.
-    app.update();
-    app
-}
-
 /// Two slopes that meet in a ridge along x.
 fn roof() -> TriangleMesh {
     let mut mesh = TriangleMesh::default();
@@ -46,10 +33,7 @@ fn roof() -> TriangleMesh {
 }
 
 fn ground(app: &mut App, mesh: &TriangleMesh) -> Entity {
-    let positions: Vec<[f32; 3]> = mesh.positions.iter().map(|p| p.to_array()).collect();
-    let mesh = Mesh::new(PrimitiveTopology::TriangleList, RenderAssetUsages::default())
-        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
-        .with_inserted_indices(Indices::U32(mesh.triangles.as_flattened().to_vec()));
+    let mesh = to_bevy(mesh);
     let mesh = app.world_mut().resource_mut::<Assets<Mesh>>().add(mesh);
     app.world_mut().spawn((Mesh3d(mesh), IkGround, Transform::IDENTITY)).id()
 }
@@ -157,7 +141,9 @@ fn it_stands_anew_where_somebody_puts_it_and_turns_to_new_orders() {
     assert!(place(&app, character).translation.y > rest.translation.y + 0.04);
     // An option that is none is a sentence.
     app.world_mut().get_mut::<CreatureWalk>(character).unwrap().ride = 7.0;
-    app.update();
+    for _ in 0..3 {
+        app.update();
+    }
     let report = report(&app, character);
     assert_eq!(report.status, IkStatus::Failed);
     assert!(report.problem.contains("ride must be from 0.2 to 2, not 7"), "{}", report.problem);
@@ -261,4 +247,31 @@ fn where_the_ground_ends_it_says_which_foot_waits_and_why() {
     app.update();
     app.update();
     assert!(told(&app).max_speed.is_some_and(|speed| (0.3..5.0).contains(&speed)), "{:?}", told(&app));
+}
+
+#[test]
+fn odd_orders_and_places_are_sentences_and_leave_the_character() {
+    let nan = CreatureWalk { velocity: Vec3::new(f32::NAN, 0.0, 1.0), ..Default::default() };
+    let walk = CreatureWalk { velocity: Vec3::Z * 0.3, ..Default::default() };
+    let scaled = |scale: Vec3| Transform::from_xyz(0.0, 0.3, 0.0).with_scale(scale);
+    for (walk, start, words) in [
+        (nan, scaled(Vec3::ONE), "must be finite"),
+        (CreatureWalk { influence: 1.5, ..walk.clone() }, scaled(Vec3::ONE), "from 0 to 1, not 1.5"),
+        (walk.clone(), scaled(Vec3::new(1.0, 2.0, 1.0)), ""),
+        (walk.clone(), scaled(Vec3::splat(1e-20)), ""),
+        (walk, scaled(Vec3::ZERO), ""),
+    ] {
+        let mut app = app();
+        let model = sample::creature(6).unwrap();
+        ground(&mut app, &roof());
+        let (character, bones) = crawler(&mut app, &model, start, walk);
+        let before = common::locals(&app, &bones);
+        for _ in 0..5 {
+            app.update();
+        }
+        let told = report(&app, character);
+        assert_eq!(told.status, IkStatus::Failed, "{start:?}");
+        assert!(!told.problem.is_empty() && told.problem.contains(words), "{}", told.problem);
+        assert_eq!((place(&app, character), common::locals(&app, &bones)), (start, before));
+    }
 }

@@ -2,19 +2,18 @@
 
 mod common;
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use bevy_app::{App, Update};
 use bevy_asset::{Assets, RenderAssetUsages};
 use bevy_ecs::{message::Messages, prelude::*};
 use bevy_math::{Quat, Vec3};
-use bevy_mesh::{Indices, Mesh, Mesh3d, PrimitiveTopology};
+use bevy_mesh::{Mesh, Mesh3d, PrimitiveTopology};
 use bevy_sinew::{
     FootLanded, FootLifted, FootPlanting, IkBinding, IkGround, IkReport, IkSkeleton, IkStatus, IkTeleport,
 };
-use bevy_time::TimeUpdateStrategy;
 use bevy_transform::components::Transform;
-use common::{HEIGHT, animate, at, bone, locals, mannequin, spawn};
+use common::{DT, HEIGHT, animate, at, bone, clocked as app, locals, mannequin, spawn, to_bevy};
 use sinew::{
     Placement, Pose,
     body::BodyRoles,
@@ -25,17 +24,6 @@ use sinew::{
     motion::RootMotion,
 };
 use sinew_files::Model;
-
-const DT: f32 = 1.0 / 60.0;
-
-/// An app whose frames last a sixtieth of a second.
-fn app() -> App {
-    let mut app = common::app();
-    app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f32(DT)));
-    // The first frame has no time of its own.
-    app.update();
-    app
-}
 
 /// A box from -0.5 to 0.5, whose top faces up.
 fn slab() -> TriangleMesh {
@@ -48,14 +36,6 @@ fn slab() -> TriangleMesh {
         mesh.push_quad([p, p + down, q + down, q]);
     }
     mesh
-}
-
-fn to_bevy(mesh: &TriangleMesh) -> Mesh {
-    let indices = mesh.triangles.as_flattened().to_vec();
-    let positions: Vec<[f32; 3]> = mesh.positions.iter().map(|p| p.to_array()).collect();
-    Mesh::new(PrimitiveTopology::TriangleList, RenderAssetUsages::default())
-        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
-        .with_inserted_indices(Indices::U32(indices))
 }
 
 /// A slab that is ground, of this size, whose top is at `place`.

@@ -93,6 +93,17 @@ const OPTIONS: readonly (keyof PlantOptions)[] = [
 const SIDES = ["left", "right"] as const;
 const FEET: readonly FootState[] = ["air", "standing", "refused"];
 
+/** Joints and positions of a skin, for the engine. @internal */
+export function skinned(skin: FigureSkin): [Uint32Array, Float32Array] {
+  checkNames("the skin", skin, ["joints", "positions"]);
+  const joints = Uint32Array.from(skin.joints ?? []);
+  const positions = floats("the skin's positions", skin.positions, 3);
+  if (positions.length !== 3 * joints.length) {
+    throw new SinewError("type", `the skin has ${joints.length} joints for ${positions.length / 3} positions`);
+  }
+  return [joints, positions];
+}
+
 /** Writes the options of planting. @internal */
 export function putPlantOptions(n: Float64Array, options: PlantOptions): void {
   checkNames("options of planting", options, OPTIONS);
@@ -121,12 +132,7 @@ export class Figure extends Owned<Glue.RawFigure> {
   static of(body: Body, skin: FigureSkin = { joints: [], positions: [] }): Figure {
     const engine = engineOf(this);
     const of = own(engine, "the body", Body, body);
-    checkNames("the skin", skin, ["joints", "positions"]);
-    const joints = Uint32Array.from(skin.joints ?? []);
-    const positions = floats("the skin's positions", skin.positions, 3);
-    if (positions.length !== 3 * joints.length) {
-      throw new SinewError("type", `the skin has ${joints.length} joints for ${positions.length / 3} positions`);
-    }
+    const [joints, positions] = skinned(skin);
     return new Figure(engine, engine.run(() => new (wholeGlue(engine).RawFigure)(of, joints, positions)), body);
   }
 

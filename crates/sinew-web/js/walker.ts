@@ -2,8 +2,8 @@
 
 import { type Engine, Owned, describe, engineOf, own } from "./engine.js";
 import { SinewError } from "./error.js";
-import { OTHER, floats, number, optional, putVector, type Vector } from "./exchange.js";
-import { putPlacement, type FigurePlacement, type FigureSkin } from "./foot_planter.js";
+import { OTHER, number, optional, putVector, type Vector } from "./exchange.js";
+import { putPlacement, skinned, type FigurePlacement, type FigureSkin } from "./foot_planter.js";
 import { checkNames } from "./goal.js";
 import { Ground } from "./ground.js";
 import { Pose } from "./pose.js";
@@ -136,13 +136,7 @@ export class Creature extends Owned<Glue.RawCreature> {
     const engine = engineOf(this);
     const pose = own(engine, "the bind pose", Pose, bind) as unknown as Glue.RawPose;
     checkNames("what is known of a creature", input, ["legs", "skin"]);
-    const { skin = { joints: [], positions: [] } } = input;
-    checkNames("the skin", skin, ["joints", "positions"]);
-    const joints = Uint32Array.from(skin.joints ?? []);
-    const positions = floats("the skin's positions", skin.positions, 3);
-    if (positions.length !== 3 * joints.length) {
-      throw new SinewError("type", `the skin has ${joints.length} joints for ${positions.length / 3} positions`);
-    }
+    const [joints, positions] = skinned(input.skin ?? { joints: [], positions: [] });
     const legs = ends(bind.skeleton, input.legs);
     return new Creature(engine, engine.run(() => new (wholeGlue(engine).RawCreature)(pose, legs, joints, positions)), bind.skeleton);
   }

@@ -1,7 +1,7 @@
 //! A headless app, and characters in it.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use bevy_animation::{
     AnimatedBy, AnimationClip, AnimationPlayer, AnimationPlugin, AnimationTargetId, animated_field,
@@ -13,18 +13,39 @@ use bevy_asset::{AssetApp, AssetPlugin, Assets, RenderAssetUsages};
 use bevy_ecs::prelude::*;
 use bevy_math::{Mat4, Quat, Vec3};
 use bevy_mesh::{
-    Mesh, Mesh3d, PrimitiveTopology, VertexAttributeValues,
+    Indices, Mesh, Mesh3d, PrimitiveTopology, VertexAttributeValues,
     skinning::{SkinnedMesh, SkinnedMeshInverseBindposes},
 };
 use bevy_sinew::{IkSkeleton, SinewPlugin};
-use bevy_time::TimePlugin;
+use bevy_time::{TimePlugin, TimeUpdateStrategy};
 use bevy_transform::{TransformPlugin, components::GlobalTransform, prelude::Transform};
-use sinew::{JointTransform, Skeleton, motion::Clip};
+use sinew::{JointTransform, Skeleton, ground::TriangleMesh, motion::Clip};
 use sinew_files::Model;
 
 /// The plugins that a headless app needs beside ours.
 pub fn app() -> App {
     app_with(|_| {})
+}
+
+/// Seconds of a frame of [`clocked`].
+pub const DT: f32 = 1.0 / 60.0;
+
+/// The same, whose frames last a sixtieth of a second.
+pub fn clocked() -> App {
+    let mut app = app();
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f32(DT)));
+    // The first frame has no time of its own.
+    app.update();
+    app
+}
+
+/// Triangles as a mesh of Bevy's.
+pub fn to_bevy(mesh: &TriangleMesh) -> Mesh {
+    let indices = mesh.triangles.as_flattened().to_vec();
+    let positions: Vec<[f32; 3]> = mesh.positions.iter().map(|p| p.to_array()).collect();
+    Mesh::new(PrimitiveTopology::TriangleList, RenderAssetUsages::default())
+        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
+        .with_inserted_indices(Indices::U32(indices))
 }
 
 /// The same, and what else is added.

@@ -157,8 +157,10 @@ pub enum WalkError {
         /// Mean length of the legs in world space, in metres.
         leg: f32,
     },
-    /// The platforms of a change are too far apart.
-    #[error("a creature at {0} from its platform is too far away")]
+    /// The creature would be too far from the origin of its new platform.
+    #[error(
+        "a creature at {0} from the origin of its platform is too far away: at most a million legs are allowed"
+    )]
     Far(Vec3),
     /// A transform of the pose is not finite.
     #[error(transparent)]

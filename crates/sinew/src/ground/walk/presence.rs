@@ -64,7 +64,8 @@ impl Walker {
     ///
     /// A foot that stands stays on the platform that the creature leaves, by the velocities of both, until it steps. The trunk
     /// keeps its velocity in the world at first, and comes to that of the command. Tilts of the two platforms that differ are
-    /// taken over at once. Faster ones than a million legs a second, or a thousand rad/s, are leaps, which no foot follows.
+    /// taken over at once. Where the platforms part by more than a million legs a second or a thousand rad/s, feet and trunk do not
+    /// follow the one that is left.
     ///
     /// # Errors
     ///

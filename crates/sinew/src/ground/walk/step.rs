@@ -54,8 +54,8 @@ impl Walker {
     /// a `turn` in rad/s about +Y.
     ///
     /// `pose` receives the legs, within the limits of their joints; its other joints stay as they are. `ground` is in world space, or
-    /// in that of a [`Platform`](crate::ground::Platform) that carries the creature. The report holds the creature's placement there. The first frame stands the creature on the ground, whatever `dt` is; frames longer
-    /// than a second walk for a second.
+    /// in that of a [`Platform`](crate::ground::Platform) that carries the creature; the report holds the creature's placement
+    /// there. The first frame stands the creature on the ground, whatever `dt` is; frames longer than a second walk for a second.
     ///
     /// # Errors
     ///

@@ -114,7 +114,7 @@ pub fn picture(model: &Model, creature: &Creature, walked: &Walked, ground: &Mes
         (Swatch::Area(style::body(Some(Side::Left))), "left"),
         (Swatch::Area(style::body(Some(Side::Right))), "right"),
         (Swatch::Area(style::EARTH), "ground under the trunk"),
-        (Swatch::Dashes(style::MUTED, 2.0), "way of the trunk"),
+        (Swatch::Dashes(style::MUTED, 2.0), "path of the trunk"),
     ];
     style::legend(&mut canvas, 92.0, right, &entries, true);
     if profile.len() > 1 {

@@ -9,7 +9,7 @@ use sinew::{
     Chain, JointId, Pole, Pose, Report, Workspace,
     glam::Affine3,
     solve::{
-        Auto, Ccd, ChainSolver, ChainSolverError, DampedLeastSquares, Fabrik, Follow, FollowOptions,
+        Auto, Ccd, ChainSolver, ChainSolverError, DampedLeastSquares, Fabrik, Fold, Follow, FollowOptions,
         IterativeOptions,
     },
 };
@@ -78,6 +78,8 @@ pub enum IkSolver {
     Ccd,
     /// Forward and backward reaching: [`Fabrik`].
     Fabrik,
+    /// All bends change by one factor, as in an animal's leg: [`Fold`].
+    Fold,
     /// Damped least squares: [`DampedLeastSquares`]. All bones turn a little.
     DampedLeastSquares,
     /// The tip leads, and each bone is pulled after it, the root too, as in a rope: [`Follow`].
@@ -238,6 +240,7 @@ impl Handle for ChainSlot {
                 IkSolver::Auto => Box::new(Auto::new(skeleton, root, tip)?),
                 IkSolver::Ccd => Box::new(Ccd::new(skeleton, root, tip)?),
                 IkSolver::Fabrik => Box::new(Fabrik::new(skeleton, root, tip)?),
+                IkSolver::Fold => Box::new(Fold::new(skeleton, root, tip)?),
                 IkSolver::DampedLeastSquares => Box::new(DampedLeastSquares::new(skeleton, root, tip)?),
                 IkSolver::Follow => {
                     let follow = Follow::new(skeleton, root, tip)?;

@@ -30,7 +30,7 @@
 //! |---|---|---|
 //! | `name` | text, unique | needed |
 //! | `chain` | `[root, tip]`; `[joint]` for `aim` | needed |
-//! | `solver` | `auto`, `two-bone`, `follow`, `ccd`, `fabrik`, `dls`, `spline`, `look-at`, `full-body`, `aim`, `joint-space`, `foot`, `twist`, `place` | `auto` |
+//! | `solver` | `auto`, `two-bone`, `follow`, `ccd`, `fabrik`, `fold`, `dls`, `spline`, `look-at`, `full-body`, `aim`, `joint-space`, `foot`, `twist`, `place` | `auto` |
 //! | `from` | `pose`, `preferred`, `last` | `pose` |
 //! | `goal` | `{ node = joint, rotation = false, space = "model" }` | given by the program, in model space |
 //! | `pole` | `{ node = joint, space = "model" }` | given by the program in the goal's space, or none |

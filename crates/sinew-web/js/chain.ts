@@ -11,11 +11,12 @@ import { MAX_STEPS, type Trace, readTrace } from "./trace.js";
 
 /**
  * A solver of chains: `auto` chooses by the chain's joints and is the one to use; `ccd` (cyclic coordinate descent), `fabrik` and `dls`
- * (damped least squares) are the methods as textbooks have them; `free` is the one that `auto` takes for joints without limits.
+ * (damped least squares) are the methods as textbooks have them; `free` is the one that `auto` takes for joints without limits; `fold` changes all bends by one
+ * factor, as an animal's leg does.
  */
-export type ChainMethod = "auto" | "ccd" | "fabrik" | "dls" | "free";
+export type ChainMethod = "auto" | "ccd" | "fabrik" | "fold" | "dls" | "free";
 
-const METHODS: readonly ChainMethod[] = ["auto", "ccd", "fabrik", "dls", "free"];
+const METHODS: readonly ChainMethod[] = ["auto", "ccd", "fabrik", "fold", "dls", "free"];
 
 /** Options of a {@link Chain}; those of {@link SolveOptions} are the defaults of its solves. */
 export interface ChainOptions extends SolveOptions {
@@ -88,13 +89,13 @@ export class Chain extends Owned<Glue.RawChain> {
   }
 
   /**
-   * Solves as {@link Chain.solve} does, and gives the steps: for `ccd` each joint that turns, for `fabrik` each point that moves, for
+   * Solves as {@link Chain.solve} does, and gives the steps: for `ccd` and `fold` each joint that turns, for `fabrik` each point that moves, for
    * `dls` each step of all joints, for `auto` those of the methods that it uses. The solver `free` has no trace.
    */
   trace(pose: Pose, goal: Goal, options?: TraceOptions): Trace {
     const { engine, raw } = this;
     const given = own(engine, "the pose", Pose, pose);
-    if (this.#method === "free") throw new SinewError("input", "the solver free has no trace: take ccd, fabrik, dls or auto");
+    if (this.#method === "free") throw new SinewError("input", "the solver free has no trace: take ccd, fabrik, fold, dls or auto");
     const most = count("maxSteps", options?.maxSteps ?? MAX_STEPS);
     const n = engine.exchange.numbers;
     putGoal(n, goal);

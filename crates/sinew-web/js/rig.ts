@@ -42,7 +42,7 @@ export interface RigGoals {
 
 /** Solver of a handle. */
 export type HandleSolver =
-  | ("auto" | "two-bone" | "follow" | "ccd" | "fabrik" | "dls" | "spline" | "look-at" | "full-body" | "aim" | "joint-space")
+  | ("auto" | "two-bone" | "follow" | "ccd" | "fabrik" | "fold" | "dls" | "spline" | "look-at" | "full-body" | "aim" | "joint-space")
   | ("foot" | "twist" | "place");
 
 /**

@@ -28,7 +28,7 @@ const fails = (kind, words, action) =>
 
 test("a chain reaches by every method, and by names, indices and paths", () => {
   const skeleton = Skeleton.from(BODY);
-  for (const solver of ["auto", "ccd", "fabrik", "dls", "free"]) {
+  for (const solver of ["auto", "ccd", "fabrik", "fold", "dls", "free"]) {
     const pose = skeleton.rest();
     const chain = new Chain(skeleton, "chest/arm.l", skeleton.index("hand.l"), { solver, iterations: 100 });
     const report = chain.solve(pose, { position: [0.4, 1.3, 0.3] });
@@ -79,7 +79,7 @@ test("bodies and drags hold what they are told to", () => {
 test("traces have the steps of chains, and leave the solve as it is", () => {
   const skeleton = Skeleton.from(BODY);
   const goal = { position: [0.3, 1.2, 0.35] };
-  for (const [solver, kind] of [["ccd", "joint"], ["fabrik", "point"], ["dls", "step"]]) {
+  for (const [solver, kind] of [["ccd", "joint"], ["fold", "joint"], ["fabrik", "point"], ["dls", "step"]]) {
     const chain = new Chain(skeleton, "arm.l", "hand.l", { solver, iterations: 20, tipOffset: [0.1, 0, 0] });
     const [pose, other] = [skeleton.rest(), skeleton.rest()];
     const { report, steps, count } = chain.trace(pose, goal);

@@ -9,7 +9,7 @@ use sinew::{
     Chain, Goal, JointTransform, Pole, Pose, Skeleton, Workspace,
     glam::{Quat, Vec3},
     solve::{
-        Aim, AimUp, Ccd, Drag, Effector, Fabrik, FabrikTree, FreeChain, FullBody, FullBodyOptions,
+        Aim, AimUp, Ccd, Drag, Effector, Fabrik, FabrikTree, Fold, FreeChain, FullBody, FullBodyOptions,
         IterativeOptions, LimbOptions, LookAt, LookJoint, Options, Pin, PointChain, TwoBone,
     },
 };
@@ -29,6 +29,7 @@ fn solving_allocates_nothing() {
     let mut free = reserved(FreeChain::from_chain(&skeleton, chain.clone()).unwrap());
     let mut ccd = reserved(Ccd::from_chain(&skeleton, chain.clone()).unwrap());
     let mut fabrik = reserved(Fabrik::from_chain(&skeleton, chain.clone()).unwrap());
+    let mut fold = reserved(Fold::from_chain(&skeleton, chain.clone()).unwrap());
     let tips = [
         Effector::new(ids[3]),
         Effector::new(ids[2]).with_priority(1),
@@ -69,6 +70,7 @@ fn solving_allocates_nothing() {
             free.solve(&mut pose, &goal).unwrap();
             ccd.solve(&mut pose, &goal).unwrap();
             fabrik.solve(&mut pose, &goal).unwrap();
+            fold.solve(&mut pose, &goal).unwrap();
             let plain = goal.with_pole(Pole::Keep);
             options.iterative.soft = 0.1 * (i % 2) as f32;
             full_body
@@ -120,7 +122,7 @@ fn sweeping_and_following_allocates_nothing() {
 
     use sinew::{
         joint::{Dof, Joint},
-        solve::{Auto, Ccd, DampedLeastSquares, Fabrik, Follow, IterativeOptions, TraceStep},
+        solve::{Auto, Ccd, DampedLeastSquares, Fabrik, Fold, Follow, IterativeOptions, TraceStep},
     };
     let mut b = Skeleton::builder();
     let mut last = b.add("0", None, JointTransform::IDENTITY);
@@ -139,6 +141,7 @@ fn sweeping_and_following_allocates_nothing() {
     let skeleton = Arc::new(skeleton);
     let mut ccd = reserved(Ccd::new(&skeleton, ids[0], ids[8]).unwrap());
     let mut fabrik = reserved(Fabrik::new(&skeleton, ids[0], ids[8]).unwrap());
+    let mut fold = reserved(Fold::new(&skeleton, ids[0], ids[8]).unwrap());
     let mut squares = reserved(DampedLeastSquares::new(&skeleton, ids[0], ids[8]).unwrap());
     let mut auto = reserved(Auto::new(&skeleton, ids[0], ids[8]).unwrap());
     let mut follow = reserved(Follow::new(&skeleton, ids[0], ids[8]).unwrap());
@@ -152,6 +155,7 @@ fn sweeping_and_following_allocates_nothing() {
             auto.options = IterativeOptions::new().with_influence(influence).with_max_turn(max_turn);
             let options = auto.options.with_max_restarts(i as u32 % 3);
             (ccd.options, fabrik.options, squares.options) = (options, options, options);
+            fold.options = options;
             fabrik.closes_circle = i % 2 == 0;
             let at = Vec3::new(f.sin(), 0.5 + f.cos(), (0.7 * f).sin()) * 5.0;
             // Influences between 0 and 1 solve several times; goals out of reach restart.
@@ -166,6 +170,7 @@ fn sweeping_and_following_allocates_nothing() {
             };
             ccd.solve_traced(&mut pose, &goal, &mut watch).unwrap();
             fabrik.solve_traced(&mut pose, &Goal::position(at), &mut watch).unwrap();
+            fold.solve_traced(&mut pose, &goal, &mut watch).unwrap();
             squares.solve_traced(&mut pose, &goal, &mut watch).unwrap();
             auto.solve(&mut pose, &goal).unwrap();
             follow.solve(&mut pose, at).unwrap();
@@ -294,6 +299,7 @@ fn chains_of_two_lengths_share_a_workspace_and_allocate_nothing() {
     pair!(Auto, limited);
     pair!(Ccd, limited);
     pair!(Fabrik, limited);
+    pair!(Fold, limited);
     pair!(DampedLeastSquares, limited);
     pair!(FreeChain, free);
 

@@ -8,9 +8,9 @@ use sinew::{
     joint::{Dof, Joint},
     math,
     solve::{
-        Aim, Auto, Ccd, ChainSolver, DampedLeastSquares, Effector, Fabrik, FabrikTree, Follow, FollowOptions,
-        FreeChain, FullBody, FullBodyOptions, IterativeOptions, LimbOptions, LookAt, LookJoint, Options,
-        Spline, SplineOptions, TwoBone,
+        Aim, Auto, Ccd, ChainSolver, DampedLeastSquares, Effector, Fabrik, FabrikTree, Fold, Follow,
+        FollowOptions, FreeChain, FullBody, FullBodyOptions, IterativeOptions, LimbOptions, LookAt,
+        LookJoint, Options, Spline, SplineOptions, TwoBone,
         spline::{Curve, CurveKind, CurveUp},
     },
 };
@@ -70,6 +70,7 @@ fn at_influence_0_reports_have_the_residuals_of_the_pose_as_it_is() {
                 ("auto", Box::new(Auto::new(skeleton, root, tip).unwrap())),
                 ("ccd", Box::new(Ccd::new(skeleton, root, tip).unwrap())),
                 ("fabrik", Box::new(Fabrik::new(skeleton, root, tip).unwrap())),
+                ("fold", Box::new(Fold::new(skeleton, root, tip).unwrap())),
                 ("dls", Box::new(DampedLeastSquares::new(skeleton, root, tip).unwrap())),
             ];
             if limits == "free" {

@@ -12,8 +12,8 @@ use sinew::{
     glam::{Quat, Vec3},
     math,
     solve::{
-        Aim, Auto, Ccd, Drag, Effector, Fabrik, FabrikTree, Follow, FreeChain, FullBody, FullBodyOptions,
-        IterativeOptions, LimbOptions, LookAt, LookJoint, Options, Spline, TwoBone,
+        Aim, Auto, Ccd, Drag, Effector, Fabrik, FabrikTree, Fold, Follow, FreeChain, FullBody,
+        FullBodyOptions, IterativeOptions, LimbOptions, LookAt, LookJoint, Options, Spline, TwoBone,
         spline::{Curve, CurveKind, CurveUp},
     },
 };
@@ -82,6 +82,7 @@ fn solvers(skeleton: &Arc<Skeleton>, ids: &[JointId]) -> Vec<(&'static str, Solv
         ("auto", chain!(Auto)),
         ("ccd", chain!(Ccd)),
         ("fabrik", chain!(Fabrik)),
+        ("fold", chain!(Fold)),
         (
             "follow",
             Box::new(move |p, g| follow.solve(p, g).map(|r| r.position_residual).map_err(|e| text(&e))),

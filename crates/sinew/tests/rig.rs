@@ -128,7 +128,9 @@ fn all(pose: &Pose, from: StartFrom) -> Vec<HandleSpec> {
     ];
     handles[0].effectors = effectors(&["head", "hand.l", "hand.r"]);
     handles[4].foot.toes = Some(find(pose, "toes.l"));
-    for (n, solver) in [S::Follow, S::Ccd, S::Fabrik, S::LeastSquares, S::Spline].into_iter().enumerate() {
+    for (n, solver) in
+        [S::Follow, S::Ccd, S::Fabrik, S::Fold, S::LeastSquares, S::Spline].into_iter().enumerate()
+    {
         handles
             .push(HandleSpec { name: format!("tail {n}"), ..handle(pose, solver, from, "tail 0", "tail 5") });
     }
@@ -293,6 +295,7 @@ fn preferred_forgets_the_rotations_of_the_chain() {
         (S::Auto, "tail 0", "tail 5"),
         (S::Ccd, "tail 0", "tail 5"),
         (S::Fabrik, "tail 0", "tail 5"),
+        (S::Fold, "tail 0", "tail 5"),
         (S::LeastSquares, "tail 0", "tail 5"),
         (S::JointSpace, "tail 0", "tail 5"),
         (S::Spline, "tail 0", "tail 5"),
@@ -358,6 +361,7 @@ fn a_chain_that_is_straight_at_rest_bends_in_its_plane() {
         (HandleSolver::Auto, 6),
         (HandleSolver::Ccd, 5),
         (HandleSolver::Fabrik, 5),
+        (HandleSolver::Fold, 5),
         (HandleSolver::LeastSquares, 5),
         (HandleSolver::JointSpace, 4),
     ] {
@@ -958,6 +962,7 @@ fn bad_rigs_are_refused_by_name() {
             "need `from` = `last`, not `preferred`",
         ),
         (S::Fabrik, StartFrom::Last, Dof::FREE.with_precedence(1), "precedence, which fabrik cannot honour"),
+        (S::Fold, StartFrom::Last, Dof::FREE.with_precedence(1), "precedence, which fold cannot honour"),
     ] {
         let mut skeleton = Skeleton::clone(rest.skeleton());
         skeleton.set_joint(find(&rest, "tail 2"), Joint::hinge(Vec3::X, change)).unwrap();

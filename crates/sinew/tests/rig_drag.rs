@@ -491,6 +491,7 @@ fn every_handle_shows_what_its_goals_can() {
         HandleSolver::TwoBone,
         HandleSolver::Ccd,
         HandleSolver::Fabrik,
+        HandleSolver::Fold,
         HandleSolver::LeastSquares,
         HandleSolver::JointSpace,
         HandleSolver::FullBody,

@@ -70,12 +70,13 @@ fn every_solver(body: &BodyRoles, from: StartFrom) -> Vec<HandleSpec> {
         of(S::Ccd, left.clavicle.unwrap(), left.hand),
         of(S::LeastSquares, right.clavicle.unwrap(), right.hand),
         of(S::Fabrik, leg.thigh, leg.foot),
+        of(S::Fold, leg.thigh, leg.foot),
         of(S::JointSpace, leg.thigh, leg.foot),
         of(S::Foot, body.leg(Side::Left).thigh, body.leg(Side::Left).foot),
         of(S::Aim, body.neck.unwrap(), body.neck.unwrap()),
     ];
     handles[0].effectors = [body.head.unwrap(), left.hand, right.hand].map(EffectorSpec::new).to_vec();
-    handles[8].foot.toes = body.leg(Side::Left).toes;
+    handles[9].foot.toes = body.leg(Side::Left).toes;
     handles
 }
 
@@ -256,6 +257,7 @@ fn a_matched_pose_stays_when_handles_are_switched_off_and_fades_to_the_animation
                 let again = [
                     HandleSolver::Ccd,
                     HandleSolver::Fabrik,
+                    HandleSolver::Fold,
                     HandleSolver::LeastSquares,
                     HandleSolver::FullBody,
                 ];

@@ -79,10 +79,10 @@ fn rooms_import_in_one_direction() {
 /// keys from clips (270), clips through rigs (170), humanoids (150), planting in rigs (270), drags on them (560), clips to keys of goals
 /// (280) and their removal (210), turns beside limbs (100), batches, themes, areas, needles, goals, curves, angles and
 /// labels to draw (410), forward and backward reaching on trees (510), people's arms in rigs (140), bind poses of skins, which
-/// the readers of files had before, with looks of bodies (310), and walks of creatures (2,250): legs by shape, chains that fold,
-/// gaits, footholds and swings, trunks and tails, moving platforms, clips that take over. A change that needs more lines wins them back
+/// the readers of files had before, with looks of bodies (310), walks of creatures (2,250): legs by shape,
+/// gaits, footholds and swings, trunks and tails, moving platforms, clips that take over, and chains that fold (170). A change that needs more lines wins them back
 /// elsewhere, or says here what they are for.
-const MAX_LINES: usize = 35_700;
+const MAX_LINES: usize = 35_870;
 
 fn lines(at: &Path) -> usize {
     if at.is_file() {

@@ -10,7 +10,7 @@ use sinew::{
     glam::{Quat, Vec3},
     joint::{Dof, Joint},
     solve::{
-        Auto, Ccd, ChainSolver, DampedLeastSquares, Fabrik, Follow, FollowOptions, FreeChain,
+        Auto, Ccd, ChainSolver, DampedLeastSquares, Fabrik, Fold, Follow, FollowOptions, FreeChain,
         IterativeOptions, Lead, PointChain, PointChainOptions, Spline, SplineOptions, TwoBone,
         spline::{Curve, CurveKind, CurveUp},
     },
@@ -74,6 +74,7 @@ fn solvers() -> Vec<Solve> {
         all.push(chain(Auto::new(&skeleton, root, tip).unwrap(), &rest));
         all.push(chain(Ccd::new(&skeleton, root, tip).unwrap(), &rest));
         all.push(chain(Fabrik::new(&skeleton, root, tip).unwrap(), &rest));
+        all.push(chain(Fold::new(&skeleton, root, tip).unwrap(), &rest));
         all.push(chain(DampedLeastSquares::new(&skeleton, root, tip).unwrap(), &rest));
         if joint == Joint::FREE {
             all.push(chain(FreeChain::new(&skeleton, root, tip).unwrap(), &rest));

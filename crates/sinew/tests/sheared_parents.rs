@@ -15,7 +15,7 @@ use sinew::{
     joint::{Dof, Joint},
     math,
     solve::{
-        Aim, AimUp, Auto, Ccd, DampedLeastSquares, Effector, Fabrik, Follow, FreeChain, FullBody,
+        Aim, AimUp, Auto, Ccd, DampedLeastSquares, Effector, Fabrik, Fold, Follow, FreeChain, FullBody,
         FullBodyOptions, LimbOptions, Options, Tolerance, TwoBone,
     },
 };
@@ -125,6 +125,7 @@ fn solvers(pose: &Pose, chain: &[JointId]) -> Vec<(&'static str, Solve)> {
     }
     iterative!("ccd", Ccd);
     iterative!("fabrik", Fabrik);
+    iterative!("fold", Fold);
     iterative!("dls", DampedLeastSquares);
     add!("auto", held(Auto::new(skeleton, root, tip).unwrap()));
     if !skeleton.has_limits() {
@@ -140,7 +141,7 @@ fn solvers(pose: &Pose, chain: &[JointId]) -> Vec<(&'static str, Solve)> {
 #[test]
 fn chains_below_sheared_parents_meet_goals_and_say_what_they_miss() {
     let mut dice = Dice::new(4);
-    let (mut met, mut all) = (0, 0);
+    let (mut met, mut all, mut folds) = (0, 0, [0; 2]);
     for case in 0..240 {
         let (rest, chain) = rig(&mut dice, 2 + case % 4, case % 3 == 2);
         let tip = chain[chain.len() - 1];
@@ -154,7 +155,10 @@ fn chains_below_sheared_parents_meet_goals_and_say_what_they_miss() {
             let said = f64::from(report.position_residual);
             assert!((missed - said).abs() < 1e-5 * size, "{name}: {missed} but says {report:?}");
             let reached = missed < 3e-4 * size;
-            if rest.skeleton().has_limits() {
+            if name == "fold" {
+                // (It reaches what its bends reach.)
+                folds[usize::from(reached)] += 1;
+            } else if rest.skeleton().has_limits() {
                 (met, all) = (met + usize::from(reached), all + 1);
             } else {
                 assert!(reached, "{name} case {case}: missed by {missed} of {size}, {report:?}");
@@ -175,13 +179,14 @@ fn chains_below_sheared_parents_meet_goals_and_say_what_they_miss() {
             );
             // A met goal keeps the bits.
             let once = pose.clone();
-            if report.reached() && name != "fabrik" {
+            if report.reached() && !["fabrik", "fold"].contains(&name) {
                 solve(&mut pose, &Goal::position(goal)).unwrap();
                 assert_eq!(pose.locals(), once.locals(), "{name} again");
             }
         }
     }
     assert!(met as f64 > 0.9 * all as f64, "{met} of {all} goals within limits are met");
+    assert!(folds[1] > folds[0], "{folds:?} missed and met by folding");
 }
 
 #[test]

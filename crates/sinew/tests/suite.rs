@@ -25,6 +25,7 @@ mod embedded;
 mod fabrik;
 mod fabrik_tree;
 mod far;
+mod fold;
 mod follow;
 mod foot_planter;
 mod free_chain;

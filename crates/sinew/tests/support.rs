@@ -13,7 +13,7 @@ use sinew::{
     joint::{Attribute, Capability, Dof, Joint, Spring, UnsupportedAttribute},
     mechanism::{self, JointSpaceOptions, JointSpaceSolver, LinkGoal, LinkTarget, SkeletonMechanism},
     solve::{
-        self, Aim, Auto, Ccd, ChainSolver, DampedLeastSquares, Effector, Fabrik, FabrikTree, Follow,
+        self, Aim, Auto, Ccd, ChainSolver, DampedLeastSquares, Effector, Fabrik, FabrikTree, Fold, Follow,
         FollowOptions, FreeChain, FullBody, FullBodyOptions, IterativeOptions, LookAt, LookJoint, Options,
         Spline, SplineOptions, TwoBone,
         spline::{Curve, CurveKind, CurveUp},
@@ -120,6 +120,7 @@ fn solve(solver: &str, pose: &mut Pose, ids: &[JointId], place: Vec3) -> Answer 
         "a free chain" => chained(&FreeChain::from_chain(&s, chain)?),
         "ccd" => chained(&Ccd::from_chain(&s, chain)?),
         "fabrik" => chained(&Fabrik::from_chain(&s, chain)?),
+        "fold" => chained(&Fold::from_chain(&s, chain)?),
         "dls" => chained(&DampedLeastSquares::from_chain(&s, chain)?),
         "auto" => chained(&Auto::from_chain(&s, chain)?),
         // Root and tip move, as the offset makes the tip the middle joint.

@@ -9,7 +9,9 @@ use sinew::{
     glam::{Vec2, Vec3},
     joint::{Dof, Joint},
     planar,
-    solve::{Auto, Ccd, ChainSolver, Fabrik, FreeChain, IterativeOptions, PointChain, Tolerance, TwoBone},
+    solve::{
+        Auto, Ccd, ChainSolver, Fabrik, Fold, FreeChain, IterativeOptions, PointChain, Tolerance, TwoBone,
+    },
 };
 
 /// Solves with a tolerance and returns whether it was accepted. A refused tolerance leaves the pose as it was.
@@ -70,7 +72,7 @@ fn no_solver_of_chains_takes_a_tolerance_beyond_the_chain_s_length() {
     let goal = Goal::position(Vec3::new(0.0, 1.5, 1.0));
     let points = [Vec3::ZERO, Vec3::Y, Vec3::Y * 2.0];
     type Solve<'a> = Box<dyn Fn(f32, &mut Pose) -> Result<(), SolveError> + 'a>;
-    let solvers: [(&str, Solve); 4] = [
+    let solvers: [(&str, Solve); 5] = [
         (
             "ccd",
             Box::new(|tolerance, pose| {
@@ -83,6 +85,14 @@ fn no_solver_of_chains_takes_a_tolerance_beyond_the_chain_s_length() {
             "fabrik",
             Box::new(|tolerance, pose| {
                 let mut s = held(Fabrik::new(&skeleton, ids[0], ids[3]).unwrap());
+                s.options.position_tolerance = Tolerance::Share(tolerance);
+                s.solve(pose, &goal).map(|_| ())
+            }),
+        ),
+        (
+            "fold",
+            Box::new(|tolerance, pose| {
+                let mut s = held(Fold::new(&skeleton, ids[0], ids[3]).unwrap());
                 s.options.position_tolerance = Tolerance::Share(tolerance);
                 s.solve(pose, &goal).map(|_| ())
             }),

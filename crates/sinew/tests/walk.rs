@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use sinew::{
-    JointId, JointTransform, Placement, Pose, Skeleton, Workspace,
+    Goal, JointId, JointTransform, Placement, Pose, Skeleton, Workspace,
     body::{Legs, LegsError, Side},
     glam::{Affine3, DAffine3, DVec3, Quat, Vec3},
     ground::{
@@ -12,6 +12,7 @@ use sinew::{
         walk::{Creature, Gait, Refusal, WalkError, WalkOptions, WalkReport, WalkState, Walker},
     },
     joint::{Dof, Joint},
+    rig::{HandleSolver, HandleSpec, Rig, RigFrame, RigGoal, RigSpec, StartFrom},
 };
 
 /// A creature with pairs of legs of three bones, sprawled like a spider's or straight down like a horse's.
@@ -739,6 +740,40 @@ fn an_influence_blends_the_legs_with_the_pose() {
         let error = state.set_influence(wrong).unwrap_err();
         assert!(error.to_string().contains("the influence must be from 0 to 1"), "{error}");
         assert_eq!(state.influence(), 1.0);
+    }
+}
+
+#[test]
+fn a_handle_that_folds_from_preferred_values_poses_a_leg_as_a_walk_does() {
+    for sprawled in [false, true] {
+        let bind = bind(2, sprawled);
+        let walker = walker(&bind, WalkOptions::new());
+        let legs = walker.creature().legs();
+        let handles = legs.iter().map(|leg| {
+            let name = bind.skeleton().name(leg.root);
+            let (solver, from) = (HandleSolver::Fold, StartFrom::Preferred);
+            HandleSpec { solver, from, ..HandleSpec::new(name, leg.root, leg.foot) }
+        });
+        let rig = Rig::new(&bind, None, &RigSpec::new(handles.collect())).unwrap();
+        let mut state = rig.state();
+        for frame in walk(&walker, &bind, &Waves, 2.0, 30.0, velocity(0.4)) {
+            let goals: Vec<RigGoal> =
+                legs.iter().map(|l| Goal::position(frame.pose.position(l.foot)).into()).collect();
+            let mut pose = bind.clone();
+            // Whatever the animation has done to the legs.
+            legs.iter().for_each(|l| pose.set_rotation(l.root, Quat::from_rotation_x(0.8)));
+            pose.update();
+            let given = RigFrame::new(1.0 / 30.0).with_goals(&goals);
+            rig.apply(&mut state, &mut Workspace::new(), &mut pose, &given).unwrap();
+            for leg in legs {
+                for joint in
+                    bind.skeleton().ancestors(leg.foot).take_while(|&j| bind.skeleton().is_below(j, leg.root))
+                {
+                    let turn = frame.pose.local(joint).rotation.angle_between(pose.local(joint).rotation);
+                    assert!(turn < 2e-3, "{turn} at {}", bind.skeleton().name(joint));
+                }
+            }
+        }
     }
 }
 

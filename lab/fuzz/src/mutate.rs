@@ -141,6 +141,7 @@ pub const RIG: &[&str] = &[
     "solver = \"two-bone\"\n",
     "solver = \"follow\"\n",
     "solver = \"fabrik\"\n",
+    "solver = \"fold\"\n",
     "solver = \"aim\"\n",
     "chain = [\"hips\"]\n",
     "space = \"head\"\n",

@@ -8,7 +8,7 @@ use sinew::{
     joint::Turning,
     solve::{
         Aim, AimUp, Auto, Balance, BendSide, Ccd, ChainSolver, DampedLeastSquares, Drag, Effector, Eye,
-        Fabrik, Follow, FollowOptions, FreeChain, FullBody, FullBodyOptions, IterativeOptions, Lead,
+        Fabrik, Fold, Follow, FollowOptions, FreeChain, FullBody, FullBodyOptions, IterativeOptions, Lead,
         LimbOptions, LookAt, LookJoint, LookState, Options, Pin, RootMode, Spline, SplineOptions, Tolerance,
         TwoBone,
         spline::{Curve, CurveKind, CurveUp, Fit, Roll},
@@ -60,7 +60,7 @@ macro_rules! stretching {
     };
 }
 
-stretching!(Auto, Ccd, DampedLeastSquares, Fabrik, FreeChain);
+stretching!(Auto, Ccd, DampedLeastSquares, Fabrik, Fold, FreeChain);
 
 /// Options of a full body that own their balance.
 #[derive(Clone, Debug, Default)]
@@ -83,7 +83,7 @@ impl BodyOptions {
 }
 
 /// The names, what joints each can be asked for, and whether their limbs branch.
-pub const ALL: [(&str, Freedom, bool); 23] = [
+pub const ALL: [(&str, Freedom, bool); 25] = [
     ("limb", Freedom::Free, false),
     ("aim", Freedom::Free, false),
     ("free chain", Freedom::Free, false),
@@ -107,6 +107,8 @@ pub const ALL: [(&str, Freedom, bool); 23] = [
     ("look-at", Freedom::Turning, false),
     ("limb within limits", Freedom::Limb, false),
     ("aim within limits", Freedom::Turning, false),
+    ("fold", Freedom::Turning, false),
+    ("fold, bounded", Freedom::Turning, false),
 ];
 
 const LIMITED_LIMB: usize = 21;
@@ -252,7 +254,7 @@ fn look(rig: &Rig, r: &mut Noise) -> Option<LookAt> {
 impl Solver {
     /// The solver by its place in [`ALL`]; none where the rig is not for it (too short a chain).
     pub fn new(which: usize, rig: &Rig, r: &mut Noise) -> Option<Self> {
-        if let 2..=5 | 8..=13 = which {
+        if let 2..=5 | 8..=13 | 23..=24 = which {
             return Some(Self::Chain(ChainSolving::new(which, rig, r)?));
         }
         let mut solver = Self::plain(which, rig, r)?;
@@ -590,7 +592,7 @@ impl ChainSolving {
     /// The solver by its place in [`ALL`].
     fn new(which: usize, rig: &Rig, r: &mut Noise) -> Option<Self> {
         let (chain, skeleton) = (rig.chain()?, &rig.skeleton);
-        let bounded = which % 2 == 1;
+        let bounded = ALL[which].0.ends_with("bounded");
         // The solver is drawn before what strains it.
         let wild = |options: IterativeOptions, r: &mut Noise| {
             if rig.hostile { Wild::new(r).options(options) } else { options }
@@ -623,6 +625,10 @@ impl ChainSolving {
                 let options = options(bounded, r);
                 solver.closes_circle = r.below(2) == 0;
                 (Arc::new(solver), wild(options, r))
+            }
+            23 | 24 => {
+                let solver = Fold::from_chain(skeleton, chain).ok()?;
+                (Arc::new(solver), wild(options(bounded, r), r))
             }
             _ => {
                 let solver = DampedLeastSquares::from_chain(skeleton, chain).ok()?;

@@ -13,8 +13,8 @@ use sinew::{
     joint::{Dof, Joint},
     math,
     solve::{
-        Auto, Ccd, ChainSolver, DampedLeastSquares, Effector, Fabrik, FreeChain, FullBody, FullBodyOptions,
-        IterativeOptions, LimbOptions, PointChain, PointChainOptions, TwoBone,
+        Auto, Ccd, ChainSolver, DampedLeastSquares, Effector, Fabrik, Fold, FreeChain, FullBody,
+        FullBodyOptions, IterativeOptions, LimbOptions, PointChain, PointChainOptions, TwoBone,
         two_bone::{LimbBend, LimbPoints, solve_points},
     },
 };
@@ -122,6 +122,7 @@ pub fn all() -> Vec<Case> {
         chain("ten hinges", Task::Chain("auto"), Kind::Hinges, false),
         chain("ccd on cones", Task::Chain("ccd"), Kind::Cones, false),
         chain("fabrik on cones", Task::Chain("fabrik"), Kind::Cones, false),
+        chain("fold on cones", Task::Chain("fold"), Kind::Cones, false),
         chain("dls on cones", Task::Chain("dls"), Kind::Cones, false),
         chain("free bones alone", Task::Chain("free"), Kind::Free, false),
         chain("ten bones on points", Task::PointChain, Kind::Free, false),
@@ -193,6 +194,7 @@ impl Case {
             Task::Chain("fabrik") => {
                 Box::new(Fabrik::from_chain(skeleton, whole()).expect("fabrik takes cones"))
             }
+            Task::Chain("fold") => Box::new(Fold::from_chain(skeleton, whole()).expect("fold takes cones")),
             Task::Chain("dls") => {
                 Box::new(DampedLeastSquares::from_chain(skeleton, whole()).expect("dls takes cones"))
             }

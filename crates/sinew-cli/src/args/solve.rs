@@ -29,6 +29,8 @@ pub enum SolverName {
     Ccd,
     /// Textbook forward and backward reaching, for joints that turn
     Fabrik,
+    /// All bends of the chain change by one factor, as in an animal's leg; for joints that turn
+    Fold,
     /// Damped least squares, for joints that turn or slide
     Dls,
     /// Lays the chain along a curve: see --curve
@@ -174,12 +176,12 @@ pub struct SolveArgs {
     /// Rotation residual within which a goal is reached, in radians [default: 1e-6 with lm, else 1e-3]
     #[arg(long, value_name = "RADIANS", value_parser = positive64, help_heading = "Solving")]
     pub rotation_tolerance: Option<f64>,
-    /// Maximum number of steps or sweeps of a solve [default: 10000 with lm, 32 with ccd, fabrik and dls, 500 with --human,
+    /// Maximum number of steps or sweeps of a solve [default: 10000 with lm, 32 with ccd, fabrik, fold and dls, 500 with --human,
     /// else 200]
     #[arg(long, value_name = "N", help_heading = "Solving")]
     pub max_iterations: Option<u32>,
     /// Maximum number of starts after the first; 0 stays on the branch of the start [default: 400 with lm, 0 with ccd,
-    /// fabrik and dls, 6 with full-body, 12 with --human, else 4]
+    /// fabrik, fold and dls, 6 with full-body, 12 with --human, else 4]
     #[arg(long, value_name = "N", help_heading = "Solving")]
     pub max_restarts: Option<u32>,
     /// Seed of the points at which lm restarts [default: 0]

@@ -5,8 +5,8 @@ use sinew::{
     Chain, Goal, JointId, Pole, Pose, Report, Skeleton, Workspace,
     joint::Attributes,
     solve::{
-        Auto, Ccd, ChainSolver, DampedLeastSquares, Fabrik, Follow, FollowOptions, IterativeOptions, LookAt,
-        Options, Spline, SplineOptions, TwoBone,
+        Auto, Ccd, ChainSolver, DampedLeastSquares, Fabrik, Fold, Follow, FollowOptions, IterativeOptions,
+        LookAt, Options, Spline, SplineOptions, TwoBone,
         spline::{Curve, CurveKind, CurveUp, Fit, Roll},
     },
 };
@@ -76,6 +76,7 @@ impl AnySolver {
             }
             SolverName::Ccd => boxed(Ccd::from_chain(skeleton, chain))?,
             SolverName::Fabrik => boxed(Fabrik::from_chain(skeleton, chain))?,
+            SolverName::Fold => boxed(Fold::from_chain(skeleton, chain))?,
             SolverName::Dls => boxed(DampedLeastSquares::from_chain(skeleton, chain))?,
             SolverName::Spline => {
                 Self::Spline(Spline::from_chain(skeleton, chain).map_err(|e| e.to_string())?)

@@ -215,6 +215,7 @@ impl Backend for Posed {
             SolverName::Follow => "follow",
             SolverName::Ccd => "ccd",
             SolverName::Fabrik => "fabrik",
+            SolverName::Fold => "fold",
             SolverName::Dls => "dls",
             SolverName::Spline => "spline",
             SolverName::LookAt => "look-at",

@@ -549,10 +549,11 @@ impl Handle {
             scratch.keyed.hold(at, tasks[0].turns);
             keyed = scratch.keyed.apply(self.residual_joints(), pose, &mut scratch.turned);
         }
+        let sheared = goal.rotation.filter(|_| self.bends().is_some()).map(math::normalize);
+        // Before too, as residuals were measured from what it leaves.
+        sheared.into_iter().for_each(|rotation| turn_sheared(pose, tip, rotation));
         let applied = residual.apply(self.residual_joints(), pose, &mut scratch.turned).and(keyed);
-        if let (Some(rotation), Some(_)) = (goal.rotation, self.bends()) {
-            turn_sheared(pose, tip, math::normalize(rotation));
-        }
+        sheared.into_iter().for_each(|rotation| turn_sheared(pose, tip, rotation));
         let turns = goal.rotation.is_some() || matches!(self.method, Method::Twist);
         if by_position < 1.0 || turns && by_rotation < 1.0 {
             self.blend(pose, &scratch.initial, [by_position, by_rotation], turns);

@@ -65,6 +65,9 @@ named! {
         Ccd = "ccd",
         /// [`Fabrik`](crate::solve::Fabrik).
         Fabrik = "fabrik",
+        /// [`Fold`](crate::solve::Fold): a leg of any number of bones, all of whose bends change by one factor. From preferred
+        /// values, those of the bind pose.
+        Fold = "fold",
         /// [`DampedLeastSquares`](crate::solve::DampedLeastSquares); a rig adds precedence and damping.
         LeastSquares = "dls",
         /// [`Spline`](crate::solve::Spline), on a curve through the positions of the [effectors](HandleSpec::effectors).

@@ -3,7 +3,7 @@
 use core::ops::ControlFlow;
 
 use super::{
-    Auto, Ccd, ChainSolverError, DampedLeastSquares, Fabrik, FreeChain, IterativeOptions, LimbOptions,
+    Auto, Ccd, ChainSolverError, DampedLeastSquares, Fabrik, Fold, FreeChain, IterativeOptions, LimbOptions,
     TraceStep, TwoBone, iterate::Watch,
 };
 use crate::{Chain, Goal, JointId, Pose, Report, Skeleton, SolveError, Workspace};
@@ -64,7 +64,7 @@ pub trait ChainSolver: Send + Sync {
         self.run(workspace, Request { pose, goal, options, watch: None })
     }
 
-    /// Solves as [`solve`](Self::solve) does, and calls `watch` after each step: for [`Ccd`] after each joint that turns,
+    /// Solves as [`solve`](Self::solve) does, and calls `watch` after each step: for [`Ccd`] and [`Fold`] after each joint that turns,
     /// for [`Fabrik`] after each point that moves, for least squares after each step of the whole chain, for [`Auto`] after
     /// each of the steps that it uses. [`FreeChain`], which makes a few passes over all bones, and [`TwoBone`], a closed
     /// form, never call it.
@@ -133,7 +133,7 @@ macro_rules! own_methods {
     };
 }
 
-own_methods!(Auto, Ccd, DampedLeastSquares, Fabrik, FreeChain);
+own_methods!(Auto, Ccd, DampedLeastSquares, Fabrik, Fold, FreeChain);
 
 /// Solves in closed form, and ignores iterations and restarts. Tolerances only decide what counts as
 /// [`reached`](Report::reached): a pose within them still moves as near to the goal as f32 allows.

@@ -286,6 +286,11 @@ impl ChainState {
         (math::rotate(back, position - self.above.translation), turn.map(|t| math::mul(back, t)))
     }
 
+    /// Converts a direction from model space to the frame of the root's parent.
+    pub fn direction_inside(&self, direction: Vec3) -> Vec3 {
+        math::rotate(math::conjugate(math::rotation_of(&self.above.matrix3)), direction)
+    }
+
     /// Converts a position back to model space: the inverse of [`inside`](Self::inside).
     pub fn back_out(&self, position: Vec3) -> Vec3 {
         math::rotate(math::rotation_of(&self.above.matrix3), position) + self.above.translation

@@ -1,217 +1,135 @@
-//! A chain of any number of bones that folds as it bends at rest.
+//! Folding: all bends of a chain, times one factor.
+
+pub(crate) mod bends;
+pub(crate) mod rest;
+mod sweep;
 
 use alloc::vec::Vec;
 
-use glam::{Quat, Vec3};
+use glam::{Affine3, Vec3};
 
-use crate::{Chain, JointId, JointTransform, Pose, math};
+use super::{
+    ChainSolver, ChainSolverError,
+    chain_solver::Request,
+    iterate::{ChainPlan, Method},
+};
+use crate::{
+    Chain, Report, Skeleton, SolveError, Workspace,
+    joint::{Attribute, Attributes, Capability},
+    math,
+};
+use bends::Bends;
+use sweep::Folding;
 
-/// Bend in radians below which a joint counts as straight: modelling noise has 1e-3.
-const STRAIGHT: f32 = 1e-3;
-/// Bend at rest that a chain without any bend is given at each inner joint, in radians. Only its direction matters.
-const GIVEN: f32 = 0.01;
-/// Largest bend of a joint, in radians: 150 degrees, at which a calf lies on a thigh.
-const MAX_BEND: f32 = 2.6;
-/// Share of the way from a straight chain to its pose at rest, by bend, that is left at the longest reach, and the least bend in
-/// radians of the joint that bends most there: no joint passes through straight.
-const LEAST: f32 = 0.1;
-const LEAST_BEND: f32 = 0.2;
-/// Number of reaches in the table from which a search starts.
-const TABLE: usize = 24;
-
-/// Folds and unfolds a chain by one factor on the bends of all its inner joints, so that its end comes to a distance from its
-/// root; then turns the root by the shortest arc towards the goal.
+/// Folds and unfolds a chain of any number of bones by one factor on the bends of all its inner joints, so that its end comes to
+/// the goal's distance from its root; the root then turns the chain, with its plane, by the shortest arc from the end's old direction to
+/// the goal's.
 ///
-/// Every joint bends about its own axis at rest, and never to the other side. The result depends on the goal alone, and it moves
-/// continuously with it. Maya's spring solver (`ikSpringSolver`) shares bends in the same proportion.
+/// This is how the legs of animals move: hip, knee, hock and fetlock fold together, each to its own side. Every joint bends about
+/// the axis about which it is bent in the input pose, and never to the other side: no bone passes through straight. The result
+/// depends on the goal, the ratios of the bends and the root's direction, so that a chain that starts from the same pose each
+/// frame (a rig's [`StartFrom::Preferred`](crate::rig::StartFrom::Preferred), or an animation) has nothing to remember. Maya's
+/// spring solver (`ikSpringSolver`) shares bends in the same way.
+///
+/// ```
+/// use std::sync::Arc;
+/// use sinew::{Goal, JointTransform, Pose, Skeleton, Workspace, glam::Vec3, solve::{Fold, IterativeOptions}};
+///
+/// let mut builder = Skeleton::builder();
+/// let mut joint = builder.add("hip", None, JointTransform::from_translation(Vec3::Y));
+/// for (name, z, y) in [("knee", 0.12, -0.33), ("hock", -0.15, -0.32), ("hoof", 0.05, -0.3)] {
+///     joint = builder.add(name, Some(joint), JointTransform::from_translation(Vec3::new(0.0, y, z)));
+/// }
+/// let (skeleton, ids) = builder.build()?;
+/// let skeleton = Arc::new(skeleton);
+///
+/// let leg = Fold::new(&skeleton, ids[0], ids[3])?;
+/// let mut pose = Pose::rest(&skeleton);
+/// let step = Vec3::new(0.05, 0.25, 0.2);
+/// let report = leg.solve(&mut Workspace::new(), &mut pose, &Goal::position(step), &IterativeOptions::new())?;
+/// assert!(pose.position(ids[3]).distance(step) < 1e-5);
+/// assert_eq!(report.iterations, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # The mathematics
+///
+/// Let the bend of an inner joint be the angle between the bones above and below it, about the normal of both. With all bends
+/// times a factor f, the end is at a distance d(f) from the root. With each joint at p turning at the rate w, the end e moves at
+///
+/// ```text
+/// e' = sum of w x (e - p),   d' = e' . e / d
+/// ```
+///
+/// Newton's method, within a bracket, finds the f at which d is the goal's distance. f begins where the joint that bends most has
+/// 0.2 rad left, or a tenth of its bend; it ends where that joint has 150 degrees, or at the first minimum of d. What is further or
+/// nearer is out of reach, and the end stops on the way. A chain that is straight in the input pose bends as at rest; one that is
+/// straight there too bends towards model +Z (one along Z towards +Y).
+///
+/// A tip with an offset is one of the joints that bend. With a rotation goal it takes that rotation instead, and the joint of the
+/// tip goes to where the end is then at the goal.
+///
+/// # Limits
+///
+/// Each joint takes the nearest rotation within its limits. Where that keeps the end from the goal, the fold is repeated on the
+/// result, up to [`max_iterations`](super::IterativeOptions::max_iterations) times (32): joints at their limits stay, and the others
+/// go on. The nearest pose is kept. Only the root aims at the goal: a root at its limits is not helped by the others, for which
+/// [`Auto`](super::Auto) is the solver.
+///
+/// Drawn by the example `fold`:
+///
+#[doc = include_str!("../../pictures/fold.svg")]
+#[doc(alias("spring solver"))]
 #[derive(Clone, Debug)]
-pub(crate) struct Fold {
-    bones: Vec<Bone>,
-    /// Rest transforms of the joints from the root on, without the end's own.
-    joints: Vec<(JointId, JointTransform)>,
-    /// Factor of the bends, and the reach at it, from the longest to the shortest.
-    table: [(f32, f32); TABLE],
+pub struct Fold {
+    plan: ChainPlan,
+    /// Factor by which bones may become longer where the goal is out of reach or in the soft zone, 1 (none) or more. No
+    /// chain becomes longer than 1e15 m.
+    pub stretch: f32,
+    /// Axis in the frame of the joint's parent, and bend of each joint at rest.
+    rest: Vec<(Vec3, f32)>,
 }
 
-/// A bone, in the frame of the root's parent with the chain at rest.
-#[derive(Clone, Copy, Debug)]
-struct Bone {
-    /// Vector to the end of the bone.
-    vector: Vec3,
-    /// Unit axis about which the joint at its start bends; for the first bone, none.
-    axis: Vec3,
-    /// Bend at rest, in radians.
-    bend: f32,
-    /// The same axis in the frame of the joint's own parent.
-    own: Vec3,
-    /// Index of the joint in the chain.
-    joint: usize,
-}
-
-/// Reach of a chain and its change with the factor.
-struct Reach {
-    end: Vec3,
-    /// Change of the distance of the end per unit of the factor.
-    slope: f32,
-}
+/// Attributes of a joint that the solver honours.
+pub(super) const CAPABILITY: Capability =
+    Capability::new("fold", Attributes::TURNING.union(Attributes::of(&[Attribute::Preferred])));
 
 impl Fold {
-    /// The chain from its root to the origin of its tip, as it bends in the pose `rest`. A chain that is straight there bends
-    /// towards `front`, a direction in model space. `None` for a chain whose bones have no length.
-    pub fn new(rest: &Pose, chain: &Chain, front: Vec3) -> Option<Self> {
-        let (&tip, joints) = chain.joints().split_last()?;
-        let above = rest.parent_model(*joints.first()?).inverse();
-        let at = |j: JointId| above.transform_point3(rest.position(j));
-        let total: f32 = chain.joints().windows(2).map(|w| at(w[0]).distance(at(w[1]))).sum();
-        if !(total > 0.0 && total.is_finite()) {
-            return None;
+    /// The solver for a chain. An offset at the chain's tip makes the tip turn too.
+    pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
+        let joints = chain.joints();
+        let mut frames = Vec::with_capacity(joints.len() + 1);
+        frames.push(Affine3::IDENTITY);
+        for (n, &joint) in joints.iter().enumerate() {
+            frames.push(frames[n] * skeleton.rest(joint).to_affine());
         }
-        let mut bones: Vec<Bone> = Vec::new();
-        let ends = joints.iter().skip(1).chain([&tip]);
-        for (n, (&joint, &end)) in joints.iter().zip(ends).enumerate() {
-            let vector = at(end) - at(joint);
-            if vector.length() <= 1e-6 * total {
-                continue;
-            }
-            let (mut axis, mut bend) = (Vec3::ZERO, 0.0);
-            if let Some(before) = bones.last() {
-                let cross = before.vector.normalize().cross(vector.normalize());
-                let angle = math::atan2(cross.length(), before.vector.normalize().dot(vector.normalize()));
-                if angle > STRAIGHT {
-                    (axis, bend) = (cross.normalize_or_zero(), angle);
-                }
-            }
-            bones.push(Bone { vector, axis, bend, own: Vec3::ZERO, joint: n });
+        let end = frames[joints.len()].transform_point3(chain.tip_offset());
+        let mut bends = Bends::default();
+        bends.load(
+            frames[1..].iter().map(|f| f.translation).chain([end]),
+            |n| math::rotation_of(&frames[n].matrix3),
+            |_| (Vec3::ZERO, 0.0),
+            Vec3::ZERO,
+        );
+        let mut rest = alloc::vec![(Vec3::ZERO, 0.0); joints.len()];
+        for (joint, bend) in bends.axes() {
+            rest[joint] = bend;
         }
-        if bones.iter().all(|b| b.bend == 0.0) {
-            let line = at(tip) - at(joints[0]);
-            let front = math::rotate(
-                math::conjugate(math::rotation_of(&rest.parent_model(joints[0]).matrix3)),
-                front,
-            );
-            // Middle joints go to the front where the bones below turn back.
-            let axis = math::perpendicular(line.normalize(), front).cross(line).normalize();
-            for bone in bones.iter_mut().skip(1) {
-                (bone.axis, bone.bend) = (axis, GIVEN);
-            }
-        }
-        for bone in &mut bones {
-            let frame = above * rest.parent_model(joints[bone.joint]);
-            bone.own = math::rotate(math::conjugate(math::rotation_of(&frame.matrix3)), bone.axis);
-        }
-        let mut fold = Self {
-            bones,
-            joints: joints.iter().map(|&j| (j, *rest.local(j))).collect(),
-            table: [(1.0, total); TABLE],
-        };
-        fold.tabulate();
-        Some(fold)
+        let plan = ChainPlan::new(skeleton, chain, CAPABILITY, Method::Sweeps)?;
+        Ok(Self { plan, stretch: 1.0, rest })
+    }
+}
+
+impl ChainSolver for Fold {
+    fn chain(&self) -> &Chain {
+        self.plan.chain()
     }
 
-    /// Fills the table of reaches, from nearly straight until a joint is at its largest bend or the end comes no nearer.
-    fn tabulate(&mut self) {
-        let most = self.bones.iter().map(|b| b.bend).fold(0.0, f32::max);
-        if most == 0.0 {
-            let reach = self.at(1.0).end.length();
-            self.table = [(1.0, reach); TABLE];
-            return;
-        }
-        let first = LEAST.max(LEAST_BEND / most).min(1.0);
-        let mut last = MAX_BEND / most;
-        // The reach falls until its first minimum.
-        const STEPS: usize = 200;
-        let mut before = f32::INFINITY;
-        for n in 0..=STEPS {
-            let factor = first + (last - first) * n as f32 / STEPS as f32;
-            let reach = self.at(factor).end.length();
-            if reach > before {
-                last = first + (last - first) * (n as f32 - 1.0) / STEPS as f32;
-                break;
-            }
-            before = reach;
-        }
-        for n in 0..TABLE {
-            // Denser where the chain is long: the reach falls with the square of the factor.
-            let s = n as f32 / (TABLE - 1) as f32;
-            let factor = first + (last - first) * s * s;
-            self.table[n] = (factor, self.at(factor).end.length());
-        }
+    fn run(&self, workspace: &mut Workspace, request: Request) -> Result<Report, SolveError> {
+        self.plan.solve(workspace, &Folding { rest: &self.rest }, self.stretch, request)
     }
 
-    /// Smallest and largest distance of the end from the root, in the units of the root's parent.
-    pub fn range(&self) -> [f32; 2] {
-        [self.table[TABLE - 1].1, self.table[0].1]
-    }
-
-    /// The chain with its bends scaled by a factor and its first bone as at rest.
-    fn at(&self, factor: f32) -> Reach {
-        let mut frame = Quat::IDENTITY;
-        let mut end = Vec3::ZERO;
-        // With each joint at p turning at the rate w, the end moves at the sum of w x (end - p).
-        let (mut turn, mut moment) = (Vec3::ZERO, Vec3::ZERO);
-        for bone in &self.bones {
-            if bone.bend != 0.0 {
-                let rate = math::rotate(frame, bone.axis) * bone.bend;
-                turn += rate;
-                moment += rate.cross(end);
-                frame = math::mul(frame, math::axis_angle(bone.axis, (factor - 1.0) * bone.bend));
-            }
-            end += math::rotate(frame, bone.vector);
-        }
-        let rate = turn.cross(end) - moment;
-        Reach { end, slope: rate.dot(end) / end.length().max(f32::MIN_POSITIVE) }
-    }
-
-    /// Factor of the bends at which the end is at a distance from the root, or as near to that as the chain comes.
-    fn factor(&self, distance: f32) -> f32 {
-        let next = self.table.partition_point(|&(_, reach)| reach > distance);
-        let (Some(&(mut high, near)), Some(&(mut low, far))) =
-            (self.table.get(next), next.checked_sub(1).and_then(|n| self.table.get(n)))
-        else {
-            return self.table[next.min(TABLE - 1)].0;
-        };
-        let mut factor = low + (high - low) * (far - distance) / (far - near).max(f32::MIN_POSITIVE);
-        // Newton's method; bisection where it leaves the bracket.
-        for _ in 0..8 {
-            let reach = self.at(factor);
-            let gap = reach.end.length() - distance;
-            if gap > 0.0 {
-                low = factor;
-            } else {
-                high = factor;
-            }
-            if gap.abs() <= 3e-7 * distance {
-                break;
-            }
-            let newton = factor - gap / reach.slope;
-            factor = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
-        }
-        factor
-    }
-
-    /// Local rotations of the chain's joints with its end at `goal`, both in the frame of the root's parent. Calls `set` with
-    /// each joint and its rotation, from the root on. Returns the distance of the goal from the chain's range.
-    pub fn solve(&self, goal: Vec3, mut set: impl FnMut(JointId, Quat)) -> f32 {
-        let to = goal - self.joints[0].1.translation;
-        let distance = to.length();
-        let factor = self.factor(distance);
-        let end = self.at(factor).end;
-        let fallback = self.bones.iter().map(|b| b.axis).find(|a| *a != Vec3::ZERO).unwrap_or(Vec3::X);
-        let arc = math::shortest_arc(end.normalize_or(Vec3::NEG_Y), to.normalize_or(Vec3::NEG_Y), fallback);
-        let mut bones = self.bones.iter().peekable();
-        for (n, (joint, rest)) in self.joints.iter().enumerate() {
-            let mut rotation = rest.rotation;
-            if let Some(bone) = bones.next_if(|b| b.joint == n)
-                && bone.bend != 0.0
-            {
-                rotation = math::mul(math::axis_angle(bone.own, (factor - 1.0) * bone.bend), rotation);
-            }
-            if n == 0 {
-                rotation = math::mul(arc, rotation);
-            }
-            set(*joint, math::normalize(rotation));
-        }
-        let [near, far] = self.range();
-        (distance - far).max(near - distance).max(0.0)
+    fn reserve(&self, workspace: &mut Workspace) {
+        self.plan.reserve(workspace);
     }
 }

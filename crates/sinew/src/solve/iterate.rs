@@ -20,6 +20,7 @@ use super::{
     chain_solver::Request,
     chain_state::{Ask, ChainState, Maps, Newton, Node, Part, columns, parts},
     check,
+    fold::bends::Bends,
     incoming::{Incoming, Led},
     options::{IterativeOptions, check_stretch},
     parent_space,
@@ -70,15 +71,22 @@ pub(crate) enum Method {
     Both,
 }
 
+/// Buffers of a sweep.
+#[derive(Debug, Default)]
+pub(crate) struct Buffers {
+    pub nodes: Vec<Node>,
+    pub bends: Bends,
+}
+
 /// One update of every joint.
 pub(crate) trait Sweep {
-    /// Turns and slides the joints of the chain towards the task, within their limits. `nodes` is a buffer for the sweep.
-    fn sweep(&self, links: &mut ChainState, nodes: &mut Vec<Node>, ask: &Ask, trace: &mut Trace);
+    /// Turns and slides the joints of the chain towards the task, within their limits.
+    fn sweep(&self, links: &mut ChainState, buffers: &mut Buffers, ask: &Ask, trace: &mut Trace);
 }
 
 /// The sweep of a solver that makes none.
 impl Sweep for () {
-    fn sweep(&self, _: &mut ChainState, _: &mut Vec<Node>, _: &Ask, _: &mut Trace) {}
+    fn sweep(&self, _: &mut ChainState, _: &mut Buffers, _: &Ask, _: &mut Trace) {}
 }
 
 /// Returns an error unless the chain has an end to move and a solver of this capability can honour its joints.
@@ -118,7 +126,7 @@ pub(crate) struct ChainScratch {
     pub links: ChainState,
     newton: Newton,
     maps: Maps,
-    nodes: Vec<Node>,
+    buffers: Buffers,
     /// The best pose of the current start.
     best: Vec<(Quat, Vec3)>,
     /// The pose chosen among the starts so far.
@@ -139,7 +147,7 @@ pub(crate) struct ChainScratch {
 impl ChainScratch {
     /// Reserves memory for a chain.
     pub fn reserve(&mut self, plan: &ChainPlan) {
-        let Self { links, newton, maps, nodes, best, chosen, first, other, start, near, slack, unturned } =
+        let Self { links, newton, maps, buffers, best, chosen, first, other, start, near, slack, unturned } =
             self;
         let joints = plan.chain.joints().len();
         newton.begin(&plan.columns, joints, plan.method == Method::Steps);
@@ -152,7 +160,8 @@ impl ChainScratch {
         }
         links.reserve(&plan.chain);
         // The end counts as one more.
-        nodes.resize(joints + 1, Node::default());
+        buffers.nodes.resize(joints + 1, Node::default());
+        buffers.bends.reserve(joints);
         for kept in [best, chosen, first, other, start, near, slack, unturned] {
             kept.clear();
             kept.reserve(joints);

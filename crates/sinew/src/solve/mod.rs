@@ -8,6 +8,7 @@
 //! - [`Follow`]: a chain whose segments are pulled along by their neighbours, from the tip or from the root;
 //! - [`Ccd`]: cyclic coordinate descent on a chain of joints with limits;
 //! - [`Fabrik`]: forward and backward reaching on a chain of joints with limits;
+//! - [`Fold`]: a chain whose bends all change by one factor, as the legs of animals do;
 //! - [`FabrikTree`]: the same for several goals, on chains that meet at sub-bases;
 //! - [`DampedLeastSquares`]: steps of damped least squares on a chain of joints with limits;
 //! - [`Spline`]: a chain laid along a curve;
@@ -55,6 +56,7 @@ pub use ccd::Ccd;
 pub use chain_solver::ChainSolver;
 pub use drag::{Drag, Pin};
 pub use fabrik::{Fabrik, FabrikTree};
+pub use fold::Fold;
 pub use follow::{Follow, FollowOptions, Lead};
 pub use free::{FreeChain, PointChain, PointChainOptions};
 pub use full_body::{Balance, Effector, FullBody, FullBodyError, FullBodyOptions, RootMode};
@@ -69,7 +71,7 @@ pub use two_bone::{BendSide, TwoBone, TwoBoneError};
 use crate::joint::Capability;
 
 /// What each solver of pose space honours of joints: the columns of the table in [`joint`](crate::joint#support-by-solver).
-pub const fn capabilities() -> [Capability; 12] {
+pub const fn capabilities() -> [Capability; 13] {
     [
         two_bone::CAPABILITY,
         aim::CAPABILITY,
@@ -80,6 +82,7 @@ pub const fn capabilities() -> [Capability; 12] {
         ccd::CAPABILITY,
         fabrik::CAPABILITY,
         fabrik::TREE_CAPABILITY,
+        fold::CAPABILITY,
         least_squares::CAPABILITY,
         auto::CAPABILITY,
         full_body::CAPABILITY,

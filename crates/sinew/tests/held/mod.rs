@@ -7,7 +7,7 @@ use sinew::{
     Goal, Pose, Report, SolveError, Workspace,
     glam::Vec3,
     solve::{
-        Auto, Ccd, ChainSolver, DampedLeastSquares, Fabrik, Follow, FollowOptions, FreeChain,
+        Auto, Ccd, ChainSolver, DampedLeastSquares, Fabrik, Fold, Follow, FollowOptions, FreeChain,
         IterativeOptions, PointChain, PointChainOptions, Spline, SplineOptions, TraceStep,
         spline::{Curve, SplineReport},
     },
@@ -30,7 +30,7 @@ macro_rules! take {
     };
 }
 
-take!(IterativeOptions: Auto, Ccd, DampedLeastSquares, Fabrik, FreeChain);
+take!(IterativeOptions: Auto, Ccd, DampedLeastSquares, Fabrik, Fold, FreeChain);
 take!(FollowOptions: Follow);
 take!(SplineOptions: Spline);
 take!(PointChainOptions: PointChain);

@@ -9,7 +9,8 @@ use sinew::{
     joint::{Dof, Joint},
     math,
     solve::{
-        Auto, Ccd, DampedLeastSquares, Effector, Fabrik, FabrikTree, FreeChain, FullBody, IterativeOptions,
+        Auto, Ccd, DampedLeastSquares, Effector, Fabrik, FabrikTree, Fold, FreeChain, FullBody,
+        IterativeOptions,
     },
 };
 
@@ -41,6 +42,7 @@ fn solvers(skeleton: &Skeleton, chain: &Chain, goal: &Goal) -> Vec<(String, Solv
     add!("auto", Auto);
     add!("ccd", Ccd);
     add!("fabrik", Fabrik);
+    add!("fold", Fold);
     add!("dls", DampedLeastSquares);
     let tip = Effector::new(chain.tip()).with_offset(chain.tip_offset());
     if let Ok(full_body) = FullBody::new(skeleton, chain.root(), &[tip]) {
@@ -244,7 +246,7 @@ fn frames_with_a_bound_arrive() {
                     continue;
                 }
                 // What is taught keeps its promises in each frame, and may come to rest on the way.
-                let taught = ["ccd", "fabrik", "fabrik tree", "dls"].contains(&name.as_str());
+                let taught = ["ccd", "fabrik", "fabrik tree", "fold", "dls"].contains(&name.as_str());
                 let frames = 2 * (turned(&start, &answer) / f64::from(bound)).ceil().max(1.0) as usize;
                 let mut pose = start.clone();
                 let met = (0..frames).any(|frame| {

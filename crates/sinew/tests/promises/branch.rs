@@ -10,7 +10,8 @@ use sinew::{
     glam::{Quat, Vec2, Vec3},
     math, planar,
     solve::{
-        Auto, Ccd, DampedLeastSquares, Fabrik, Follow, FreeChain, IterativeOptions, Lead, PointChain, Spline,
+        Auto, Ccd, DampedLeastSquares, Fabrik, Fold, Follow, FreeChain, IterativeOptions, Lead, PointChain,
+        Spline,
         spline::{Curve, CurveKind, CurveUp},
     },
 };
@@ -327,6 +328,22 @@ impl Branches for Squares {
     }
 }
 
+struct Folding;
+
+impl Branches for Folding {
+    type Case = Asked;
+
+    fn cases() -> BoxedStrategy<Asked> {
+        Reaching::cases()
+    }
+
+    fn solve(case: &Asked) -> Option<(bool, Seen)> {
+        let mut fold = held(Fold::from_chain(case.chain.pose.skeleton(), case.chain.chain()).unwrap());
+        (fold.options, fold.stretch) = (case.options(), case.stretch);
+        case.solve(&[Tip], |pose, goal| fold.solve(pose, goal))
+    }
+}
+
 struct Chosen;
 
 impl Branches for Chosen {
@@ -611,6 +628,7 @@ macro_rules! suite {
 suite! {
     ccd: Descent;
     fabrik: Reaching;
+    fold: Folding;
     least_squares: Squares;
     auto: Chosen;
     free_chain: Free;

@@ -6,7 +6,7 @@ use sinew::{
     glam::Vec3,
     joint::{Dof, Joint},
     math,
-    solve::{Auto, Ccd, DampedLeastSquares, Fabrik, FreeChain, IterativeOptions},
+    solve::{Auto, Ccd, DampedLeastSquares, Fabrik, Fold, FreeChain, IterativeOptions},
 };
 
 use crate::promises::{checks, common, config, judge, limited, rig};
@@ -57,6 +57,7 @@ fn solvers(rig: &limited::Limited) -> Vec<(String, Solve)> {
     }
     iterative!("ccd", Ccd);
     iterative!("fabrik", Fabrik);
+    iterative!("fold", Fold);
     iterative!("dls", DampedLeastSquares);
     all
 }
@@ -231,10 +232,11 @@ fn bounded_frames_come_round_to_a_goal_that_stretched_bones_reach() {
     let s = Settings { options: IterativeOptions::new().with_max_turn(0.1), stretch: 1.2 };
     let [root, tip] = [ids[0], ids[5]];
     // How near they end. (Sweeps creep next to full stretch, and may rest in a knot of limits and bounds.)
-    let each: [(&str, f32, Solve); 4] = [
+    let each: [(&str, f32, Solve); 5] = [
         ("auto", 2e-4, solve!(Auto::new(&skeleton, root, tip).unwrap(), None)),
         ("ccd", 2e-3, solve!(Ccd::new(&skeleton, root, tip).unwrap(), None)),
         ("fabrik", f32::INFINITY, solve!(Fabrik::new(&skeleton, root, tip).unwrap(), None)),
+        ("fold", f32::INFINITY, solve!(Fold::new(&skeleton, root, tip).unwrap(), None)),
         ("dls", 2e-4, solve!(DampedLeastSquares::new(&skeleton, root, tip).unwrap(), None)),
     ];
     for (name, near, mut solve) in each {

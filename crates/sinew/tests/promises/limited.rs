@@ -10,7 +10,7 @@ use sinew::{
     glam::{Quat, Vec3},
     joint::{Dof, Joint, RotationOrder, Turning},
     math,
-    solve::{Auto, Ccd, DampedLeastSquares, Fabrik, Follow, Lead, LimbOptions, TwoBone},
+    solve::{Auto, Ccd, DampedLeastSquares, Fabrik, Fold, Follow, Lead, LimbOptions, TwoBone},
 };
 
 use crate::promises::{
@@ -342,6 +342,7 @@ macro_rules! iterative {
 iterative!(Descent: Ccd, slides: true);
 iterative!(Reaching: Fabrik, slides: false);
 iterative!(Squares: DampedLeastSquares, slides: true);
+iterative!(Folding: Fold, slides: false);
 
 /// With fresh starts, as any of them may be asked for.
 pub struct Afresh<S>(S);
@@ -372,7 +373,7 @@ macro_rules! afresh {
     )*};
 }
 
-afresh!(Descent, Reaching, Squares);
+afresh!(Descent, Reaching, Squares, Folding);
 
 /// The second joint of the chain put onto its circle.
 pub struct Circling(Reaching);
@@ -617,6 +618,8 @@ suite! {
     fabrik_with_its_circle: Circling;
     least_squares: Squares;
     least_squares_afresh: Afresh<Squares>;
+    fold: Folding;
+    fold_afresh: Afresh<Folding>;
     auto: Chosen;
     follow_the_tip: Dragged<false>;
     follow_the_root: Dragged<true>;

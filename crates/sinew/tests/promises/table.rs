@@ -9,8 +9,8 @@ use sinew::{
     joint::{Dof, Joint},
     math,
     solve::{
-        Auto, Ccd, DampedLeastSquares, Effector, Fabrik, FabrikTree, FreeChain, FullBody, IterativeOptions,
-        LimbOptions, TwoBone,
+        Auto, Ccd, DampedLeastSquares, Effector, Fabrik, FabrikTree, Fold, FreeChain, FullBody,
+        IterativeOptions, LimbOptions, TwoBone,
     },
 };
 
@@ -58,6 +58,7 @@ fn solver(name: &str, skeleton: &Skeleton, ids: &[JointId], soft: f32, max_turn:
         "`Auto`, free joints" | "`Auto`, joints with limits" => fields!(Auto::new(skeleton, root, tip)),
         "`Ccd`" => fields!(Ccd::new(skeleton, root, tip)),
         "`Fabrik`" => fields!(Fabrik::new(skeleton, root, tip)),
+        "`Fold`" => fields!(Fold::new(skeleton, root, tip)),
         "`DampedLeastSquares`" => fields!(DampedLeastSquares::new(skeleton, root, tip)),
         "`FullBody`" => {
             let full_body = FullBody::new(skeleton, root, &[Effector::new(tip)]).unwrap();

@@ -8,7 +8,7 @@ use crate::{
     Chain, JointId, JointTransform, Pose, Skeleton,
     body::{CreatureLeg, Legs, LegsError},
     math,
-    solve::fold::Fold,
+    solve::fold::rest::RestFold,
 };
 
 /// Distance of a part's middle ahead of its joint or behind it from which it is lifted by itself, as a share of the leg.
@@ -53,7 +53,7 @@ pub(super) struct Appendage {
 /// A leg at rest. Lengths are in metres of model space.
 #[derive(Clone, Debug)]
 pub(super) struct WalkLeg {
-    pub fold: Fold,
+    pub fold: RestFold,
     pub root: JointId,
     pub foot: JointId,
     /// Joints from the root to the foot and below it, with their transforms at rest.
@@ -148,7 +148,7 @@ impl Creature {
             let chain =
                 Chain::new(skeleton, leg.root, leg.foot).map_err(|e| unfit(&alloc::format!("{e}")))?;
             chain.check_frames(bind).map_err(|e| unfit(&alloc::format!("{e}")))?;
-            let fold = Fold::new(bind, &chain, legs.front)
+            let fold = RestFold::new(bind, &chain, legs.front)
                 .ok_or_else(|| unfit("the bones between its root and its foot have no length"))?;
             let unit = math::uniform_scale(&bind.parent_model(leg.root).matrix3).abs();
             let stand = bind.model(leg.foot).transform_point3(leg.sole);

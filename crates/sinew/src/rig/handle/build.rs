@@ -19,7 +19,7 @@ use crate::{
         space::Spaces,
     },
     solve::{
-        Aim, Auto, Ccd, ChainSolver, DampedLeastSquares, Effector, Fabrik, Follow, FullBody,
+        Aim, Auto, Ccd, ChainSolver, DampedLeastSquares, Effector, Fabrik, Fold, Follow, FullBody,
         IterativeOptions, LimbOptions, LookAt, LookJoint, Options, RootMode, Spline, TwoBone,
         spline::{Curve, CurveKind, CurveUp},
     },
@@ -209,6 +209,7 @@ impl Handle {
             HandleSolver::Auto => Method::Chain(Arc::new(Auto::from_chain(skeleton, chain.clone())?)),
             HandleSolver::Ccd => Method::Chain(Arc::new(Ccd::from_chain(skeleton, chain.clone())?)),
             HandleSolver::Fabrik => Method::Chain(Arc::new(Fabrik::from_chain(skeleton, chain.clone())?)),
+            HandleSolver::Fold => Method::Chain(Arc::new(Fold::from_chain(skeleton, chain.clone())?)),
             HandleSolver::TwoBone => Method::Chain(limb(bind, &chain, spec.goal.follows_rotation)?),
             HandleSolver::LeastSquares => {
                 check_timed(skeleton, spec, &joints)?;

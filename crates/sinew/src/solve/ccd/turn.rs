@@ -1,7 +1,5 @@
 //! A sweep of cyclic coordinate descent, joint by joint.
 
-use alloc::vec::Vec;
-
 use glam::{Quat, Vec3};
 
 use super::brake::Brake;
@@ -9,8 +7,8 @@ use crate::{
     math,
     solve::{
         arc::{largest, max, to_unit},
-        chain_state::{Ask, ChainState, Kind, Node, Part},
-        iterate::{Sweep, Trace},
+        chain_state::{Ask, ChainState, Kind, Part},
+        iterate::{Buffers, Sweep, Trace},
         wahba,
     },
 };
@@ -26,7 +24,7 @@ pub(crate) struct Sweeps<'a> {
 }
 
 impl Sweep for Sweeps<'_> {
-    fn sweep(&self, links: &mut ChainState, _: &mut Vec<Node>, ask: &Ask, trace: &mut Trace) {
+    fn sweep(&self, links: &mut ChainState, _: &mut Buffers, ask: &Ask, trace: &mut Trace) {
         // Parts in order from the tip inward, without precedences, need only one walk down the chain.
         let inward = self.parts.windows(2).all(|w| w[0].link >= w[1].link);
         let last = links.links.len() - 1;

@@ -8,7 +8,7 @@ use crate::{
     math, math64,
     solve::{
         chain_state::{Ask, ChainState, Node, walk},
-        iterate::{Sweep, Trace, TracePass},
+        iterate::{Buffers, Sweep, Trace, TracePass},
         wahba::{best_rotation, outer},
     },
 };
@@ -247,7 +247,8 @@ impl Passes<'_> {
 }
 
 impl Sweep for Reaching<'_> {
-    fn sweep(&self, links: &mut ChainState, nodes: &mut Vec<Node>, ask: &Ask, trace: &mut Trace) {
+    fn sweep(&self, links: &mut ChainState, buffers: &mut Buffers, ask: &Ask, trace: &mut Trace) {
+        let nodes = &mut buffers.nodes;
         let &Self { shape, closes_circle } = self;
         let (place, turn) = links.inside(ask.place, ask.turn);
         nodes.resize(shape.joints + 1, Node::default());

@@ -84,7 +84,7 @@ impl Run<'_, '_> {
         let mut best = ask.cost(self.on.links.measure(ask));
         for round in 0..ROUNDS {
             if round > 0 {
-                self.sweep.sweep(&mut self.on.links, &mut self.on.nodes, ask, &mut self.trace);
+                self.sweep.sweep(&mut self.on.links, &mut self.on.buffers, ask, &mut self.trace);
                 report.iterations += 1;
             } else if self.map(ask) {
                 report.iterations += 1;

@@ -181,7 +181,7 @@ impl Run<'_, '_> {
                 left = self.on.links.measure(ask);
             } else if !fresh {
                 self.trace.begin(report.iterations);
-                self.sweep.sweep(&mut self.on.links, &mut self.on.nodes, ask, &mut self.trace);
+                self.sweep.sweep(&mut self.on.links, &mut self.on.buffers, ask, &mut self.trace);
                 report.iterations += 1;
                 left = self.on.links.measure(ask);
             }

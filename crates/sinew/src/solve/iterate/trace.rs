@@ -24,7 +24,7 @@ pub struct TraceStep<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum TraceChange {
-    /// A joint turned or slid ([`Ccd`](crate::solve::Ccd)).
+    /// A joint turned or slid ([`Ccd`](crate::solve::Ccd), [`Fold`](crate::solve::Fold)).
     Joint {
         /// The joint.
         joint: JointId,

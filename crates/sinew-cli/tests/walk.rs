@@ -53,6 +53,27 @@ fn it_walks_along_paths_and_by_orders_over_time() {
         all_finite(&place.0.join("fast.glb"));
     }
     place.done("walk --circle 3 --seconds 5 -q -o circle.glb --gait tetrapod --ride 1.2");
+    // Parts behind that trail turn; a stiff one keeps its rotation, as it is not near the ground.
+    let turns = |name: &str| {
+        let json = place.glb(name).json;
+        let named = |n: &Value| n["name"] == "abdomen";
+        let node = json["nodes"].as_array().unwrap().iter().position(named).unwrap();
+        let is = |c: &&Value| c["target"]["node"] == node && c["target"]["path"] == "rotation";
+        let channels = json["animations"][0]["channels"].as_array().unwrap();
+        let sampler = channels.iter().find(is).map(|c| c["sampler"].as_u64().unwrap() as usize);
+        sampler.map_or(0, |s| {
+            let input = json["animations"][0]["samplers"][s]["input"].as_u64().unwrap() as usize;
+            json["accessors"][input]["count"].as_u64().unwrap()
+        })
+    };
+    place.done("walk --turn 0.6 --seconds 4 --ground flat -q -o stiff.glb");
+    place.done("walk --turn 0.6 --seconds 4 --ground flat --trail 0.3 -q -o trail.glb");
+    assert!(
+        turns("stiff.glb") < 5 && turns("trail.glb") > 100,
+        "{} {}",
+        turns("stiff.glb"),
+        turns("trail.glb")
+    );
 }
 
 #[test]

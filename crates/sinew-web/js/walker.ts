@@ -52,6 +52,11 @@ export interface WalkOptions {
   maxSlope?: number;
   /** Rate at which the ground under the trunk is cast anew, per second: 1 to 30; 30. */
   castRate?: number;
+  /**
+   * Time in seconds in which tails come back to the pose, which are left behind as the trunk moves and pulled along; a third of a second
+   * looks alive. 0 to 10; 0 (they stay with the trunk).
+   */
+  trail?: number;
 }
 
 /** Where a creature goes. */
@@ -89,7 +94,7 @@ export interface WalkFoot {
 }
 
 /** In the order of the engine's numbers. */
-const OPTIONS = ["ride", "lift", "bob", "sway", "tilt", "maxSlope", "castRate"] as const;
+const OPTIONS = ["ride", "lift", "bob", "sway", "tilt", "maxSlope", "castRate", "trail"] as const;
 const SIDES = ["left", "right", undefined] as const;
 
 /** The first and last joints of legs, for the engine. @internal */

@@ -90,8 +90,8 @@ impl RawCreature {
 /// The options of a walk in the exchange; NaN for the default.
 fn read_options(gait: Option<&str>) -> Result<WalkOptions, JsValue> {
     let mut options = WalkOptions::new();
-    let WalkOptions { ride, lift, bob, sway, tilt, max_slope, cast_rate, .. } = &mut options;
-    for (place, at) in [ride, lift, bob, sway, tilt, max_slope, cast_rate].into_iter().zip(OTHER..) {
+    let WalkOptions { ride, lift, bob, sway, tilt, max_slope, cast_rate, trail, .. } = &mut options;
+    for (place, at) in [ride, lift, bob, sway, tilt, max_slope, cast_rate, trail].into_iter().zip(OTHER..) {
         let given = read(at) as f32;
         if !given.is_nan() {
             *place = given;

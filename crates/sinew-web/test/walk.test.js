@@ -62,7 +62,7 @@ test("a walk names its gait, what it cannot do, and blends with the pose", () =>
   const model = Model.crawler(6);
   const creature = model.creature();
   const [pose, ground] = [model.skeleton.rest(), Ground.level(0)];
-  const walker = new Walker(creature, { gait: "tripod", ride: 1.1, castRate: 10 });
+  const walker = new Walker(creature, { gait: "tripod", ride: 1.1, castRate: 10, trail: 0.3 });
   const state = walker.state();
   const run = (frames, command) => {
     let report;
@@ -114,6 +114,7 @@ test("what is wrong is named", () => {
   fails("input", /there is no gait "hop": there are wave, ripple/, () => new Walker(creature, { gait: "hop" }));
   fails("input", /the gait `walk` is for 4 legs, not for 8/, () => new Walker(creature, { gait: "walk" }));
   fails("input", /ride must be from 0.2 to 2, not 9/, () => new Walker(creature, { ride: 9 }));
+  fails("input", /trail must be from 0 to 10, not -1/, () => new Walker(creature, { trail: -1 }));
   fails("type", /there is no `speed`/, () => new Walker(creature, { speed: 1 }));
   fails("input", /even and from 4 to 40, not 5/, () => Model.crawler(5));
   const walker = new Walker(creature);

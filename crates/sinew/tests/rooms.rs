@@ -80,9 +80,9 @@ fn rooms_import_in_one_direction() {
 /// (280) and their removal (210), turns beside limbs (100), batches, themes, areas, needles, goals, curves, angles and
 /// labels to draw (410), forward and backward reaching on trees (510), people's arms in rigs (140), bind poses of skins, which
 /// the readers of files had before, with looks of bodies (310), walks of creatures (2,250): legs by shape,
-/// gaits, footholds and swings, trunks and tails, moving platforms, clips that take over, and chains that fold (170). A change that needs more lines wins them back
+/// gaits, footholds and swings, trunks and tails, moving platforms, clips that take over, chains that fold (170), and tails that trail (120). A change that needs more lines wins them back
 /// elsewhere, or says here what they are for.
-const MAX_LINES: usize = 35_870;
+const MAX_LINES: usize = 36_000;
 
 fn lines(at: &Path) -> usize {
     if at.is_file() {

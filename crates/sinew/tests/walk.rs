@@ -915,3 +915,131 @@ fn odd_platforms_end_in_finite_poses_or_errors() {
     }
     assert!(changed > 500 && refused > 50, "{changed}, {refused}");
 }
+
+/// Four legs and a tail of three bones, whose joints give way by a radian at most; and its skin.
+fn tailed() -> (Pose, Vec<JointId>, Vec<(JointId, Vec3)>) {
+    let plain = bind(2, false);
+    let mut b = Skeleton::builder();
+    for j in plain.skeleton().joints() {
+        let parent = plain.skeleton().parent(j).map(|p| p.index());
+        b.add(plain.skeleton().name(j).to_string(), parent, *plain.local(j));
+    }
+    let trunk = plain.skeleton().joints().find(|&j| plain.skeleton().name(j) == "trunk").unwrap();
+    let mut last =
+        b.add("tail0", Some(trunk.index()), JointTransform::from_translation(Vec3::new(0.0, 0.1, -0.6)));
+    for n in 1..4 {
+        let at = JointTransform::from_translation(Vec3::new(0.0, -0.02, -0.22));
+        last = b.add(format!("tail{n}"), Some(last), at);
+    }
+    let (mut skeleton, ids) = b.build().unwrap();
+    let tail = ids[ids.len() - 4..].to_vec();
+    for &joint in &tail {
+        skeleton.set_joint(joint, Joint::cone(Vec3::NEG_Z, 1.0, 0.5)).unwrap();
+    }
+    let bind = Pose::rest(&Arc::new(skeleton));
+    let skin = tail.iter().chain([&trunk]).map(|&j| (j, bind.position(j))).collect();
+    (bind, tail, skin)
+}
+
+fn tailed_walker(options: WalkOptions) -> (Walker, Pose, Vec<JointId>) {
+    let (bind, tail, skin) = tailed();
+    let legs = Legs::find(&bind, &skin).unwrap();
+    (Walker::new(&Creature::new(&bind, &legs, &skin).unwrap(), options).unwrap(), bind, tail)
+}
+
+/// The angle about +Y from the trunk's axis to the tail's line.
+fn tail_angle(pose: &Pose, tail: &[JointId]) -> f32 {
+    let line = pose.position(tail[3]) - pose.position(tail[0]);
+    (-line.x).atan2(-line.z)
+}
+
+#[test]
+fn tails_trail_where_they_are_told_to() {
+    let (walker, bind, tail) = tailed_walker(WalkOptions::new().with_trail(0.3));
+    let (stiff, ..) = tailed_walker(WalkOptions::new());
+    let moved = |walker: &Walker| tail.iter().filter(|&j| walker.joints(bind.skeleton()).contains(j)).count();
+    assert_eq!([moved(&walker), moved(&stiff)], [4, 1]);
+    let order = |t: f32| match t {
+        t if t < 2.0 => (Vec3::Z * 0.4, 0.0),
+        t if t < 4.0 => (Vec3::Z * 0.4, 0.6),
+        _ => (Vec3::ZERO, 0.0),
+    };
+    let ground = Plane::level(0.0);
+    let frames = walk(&walker, &bind, &ground, 8.0, 60.0, order);
+    let angle = |t: f32| tail_angle(&frames[(60.0 * t) as usize].pose, &tail);
+    // Behind a trunk that turns to its left the tail is still where it was: it lies to the trunk's right, as if turned back.
+    // (The trunk sways.)
+    assert!(angle(1.9).abs() < 0.03 && (-1.0..-0.1).contains(&angle(3.9)), "{} {}", angle(1.9), angle(3.9));
+    assert!(angle(7.9).abs() < 1e-4, "{}", angle(7.9));
+    for frame in &frames {
+        for &joint in &tail {
+            let (now, rest) = (frame.pose.local(joint), bind.local(joint));
+            assert_eq!((now.translation, now.scale), (rest.translation, rest.scale));
+            assert!(bind.skeleton().limits(joint).excess(now.rotation) <= 1e-5);
+        }
+    }
+    // The tip is not swung about with the trunk.
+    let straight = walk(&stiff, &bind, &ground, 8.0, 60.0, order);
+    let swung = |frames: &[Frame]| {
+        let tip = |f: &Frame| f.report.placement.to_world(f.pose.position(tail[3]));
+        frames[120..240].windows(2).map(|f| tip(&f[0]).distance(tip(&f[1]))).sum::<f32>()
+    };
+    assert!(swung(&frames) < 0.9 * swung(&straight), "{} m, {} m", swung(&frames), swung(&straight));
+    // At other frame rates it trails the same way.
+    for (rate, near) in [(30.0, 0.02), (144.0, 0.02)] {
+        let other = walk(&walker, &bind, &ground, 4.0, rate, order);
+        for t in [2.5, 3.0, 3.5, 4.0] {
+            let off = tail_angle(&other[(rate * t).round() as usize].pose, &tail) - angle(t);
+            assert!(off.abs() < near, "{rate} Hz, {t} s: {off}");
+        }
+    }
+    // Legs and trunk know nothing of it.
+    for (a, b) in straight.iter().zip(&frames) {
+        assert_eq!(a.report.placement, b.report.placement);
+        assert!(tail_angle(&a.pose, &tail).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn tails_that_trail_keep_their_clip_and_allocate_nothing() {
+    let (walker, bind, tail) = tailed_walker(WalkOptions::new().with_trail(0.2));
+    let mut state = walker.state(&Placement::IDENTITY).unwrap();
+    let (mut workspace, mut pose, ground) = (Workspace::new(), bind.clone(), Plane::level(0.0));
+    let mut step = |state: &mut WalkState, pose: &mut Pose, turn: f32| {
+        walker.step(state, &mut workspace, pose, &ground, Vec3::Z * 0.3, turn, 1.0 / 60.0).unwrap()
+    };
+    step(&mut state, &mut pose, 0.0);
+    let counted = allocation_counter::measure(|| {
+        for _ in 0..60 {
+            step(&mut state, &mut pose, 0.5);
+        }
+    });
+    assert_eq!(counted.count_total, 0, "{counted:?}");
+    // A tail that the clip raises is raised, and trails from there.
+    let raised = Quat::from_rotation_x(0.5);
+    for _ in 0..120 {
+        pose.copy_from(&bind);
+        pose.set_rotation(tail[0], raised);
+        pose.update();
+        step(&mut state, &mut pose, 0.0);
+    }
+    assert!(pose.local(tail[0]).rotation.angle_between(raised) < 0.1);
+    // With no influence the clip has it alone.
+    state.set_influence(0.0).unwrap();
+    pose.copy_from(&bind);
+    pose.set_rotation(tail[1], raised);
+    pose.update();
+    step(&mut state, &mut pose, 0.5);
+    assert!(pose.local(tail[1]).rotation.angle_between(raised) < 1e-6);
+    assert!(pose.local(tail[2]).rotation.angle_between(bind.local(tail[2]).rotation) < 1e-6);
+    // Put elsewhere, it begins anew.
+    let far = Placement::new(Affine3::from_rotation_translation(Quat::from_rotation_y(1.0), Vec3::X * 50.0))
+        .unwrap();
+    state.set_influence(1.0).unwrap();
+    walker.reset(&mut state, &far).unwrap();
+    pose.copy_from(&bind);
+    step(&mut state, &mut pose, 0.0);
+    assert!(tail_angle(&pose, &tail).abs() < 1e-4);
+    let wrong = Walker::new(walker.creature(), WalkOptions::new().with_trail(-1.0)).unwrap_err();
+    assert_eq!(wrong.to_string(), "trail must be from 0 to 10, not -1");
+}

@@ -101,6 +101,7 @@ pub fn run(args: &WalkArgs) -> Result<(), Failure> {
     let mut options = spec.apply(WalkOptions::new());
     options.gait = args.gait.or(options.gait);
     options.ride = args.ride.unwrap_or(options.ride);
+    options.trail = args.trail.unwrap_or(options.trail);
     let walker = Walker::new(&creature, options).map_err(Failure::work)?;
     let clip = match &args.clip {
         Some(name) => Some(lookup::clip_or_only(&model, Some(name), "walk")?),
@@ -119,7 +120,7 @@ pub fn run(args: &WalkArgs) -> Result<(), Failure> {
     let trail = trail.map(|trail| trail.on(&mesh, args.circle.is_some()));
     let ground = MeshGround::new(mesh).map_err(Failure::work)?;
     let walked = walk(args, &model, &walker, &ground, trail.as_ref(), clip, (&orders, seconds))?;
-    let baked = bake(&model, &creature, clip, &walked)?;
+    let baked = bake(&model, &walker, clip, &walked)?;
 
     let report = report::report(&walker, &model, &legs, &walked, trail.is_some());
     let mut document = match &model.source {
@@ -296,9 +297,9 @@ fn walk(
 }
 
 /// The walk as a clip.
-fn bake(model: &Model, creature: &Creature, clip: Option<&Clip>, walked: &Walked) -> Result<Clip, Failure> {
+fn bake(model: &Model, walker: &Walker, clip: Option<&Clip>, walked: &Walked) -> Result<Clip, Failure> {
     let skeleton = &model.skeleton;
-    let mut joints = creature.joints(skeleton);
+    let mut joints = walker.joints(skeleton);
     joints.extend(clip.iter().flat_map(|c| c.tracks().iter().map(|t| t.joint)));
     joints.sort();
     joints.dedup();

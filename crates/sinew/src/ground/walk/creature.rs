@@ -8,7 +8,7 @@ use crate::{
     Chain, JointId, JointTransform, Pose, Skeleton,
     body::{CreatureLeg, Legs, LegsError},
     math,
-    solve::fold::rest::RestFold,
+    solve::{Follow, fold::rest::RestFold},
 };
 
 /// Distance of a part's middle ahead of its joint or behind it from which it is lifted by itself, as a share of the leg.
@@ -48,6 +48,8 @@ pub(super) struct Appendage {
     pub points: Vec<Vec3>,
     /// 1 if it lies ahead of its joint, -1 if behind.
     pub side: f32,
+    /// What pulls it along, if it lies behind and its joints allow it.
+    pub tail: Option<Follow>,
 }
 
 /// A leg at rest. Lengths are in metres of model space.
@@ -196,7 +198,8 @@ impl Creature {
                 points.iter().map(|p| (*p - at).dot(legs.front)).sum::<f32>() / points.len().max(1) as f32;
             if ahead.abs() > AHEAD * legs.length() {
                 let points = lowest(&points, legs.front, [4, 1]);
-                ends.push(Appendage { joint, at, points, side: ahead.signum() });
+                let tail = tail(bind, joint, &points).filter(|_| ahead < 0.0);
+                ends.push(Appendage { joint, at, points, side: ahead.signum(), tail });
                 parts.push(joint);
             }
         }
@@ -286,6 +289,20 @@ fn radius(bind: &Pose, leg: &CreatureLeg, stand: Vec3, skin: &[(JointId, Vec3)])
         .iter()
         .filter(|(j, p)| bind.skeleton().is_below(*j, leg.foot) && p.y <= stand.y + SOLE * leg.length);
     own.map(|(_, p)| (*p - stand).with_y(0.0).length()).fold(0.0, f32::max)
+}
+
+/// What pulls a part along that hangs by a joint: its longest chain. A part of one joint ends at the mean of its points.
+fn tail(bind: &Pose, joint: JointId, points: &[Vec3]) -> Option<Follow> {
+    let skeleton = bind.skeleton();
+    let length = |tip: JointId| Some((Chain::new(skeleton, joint, tip).ok()?.length(bind), tip));
+    let (_, tip) = skeleton.below(joint).filter_map(length).reduce(|a, b| if b.0 > a.0 { b } else { a })?;
+    let mut chain = Chain::new(skeleton, joint, tip).ok()?;
+    if tip == joint {
+        let middle = points.iter().sum::<Vec3>() / points.len().max(1) as f32;
+        let offset = bind.model(joint).inverse().transform_point3(middle);
+        chain = chain.with_tip_offset(skeleton, offset).ok()?;
+    }
+    Follow::from_chain(skeleton, chain).ok()
 }
 
 fn neighbours(found: &[CreatureLeg], legs: &mut [WalkLeg]) {

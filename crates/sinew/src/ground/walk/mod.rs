@@ -28,7 +28,8 @@
 //!
 //! # Clips and platforms
 //!
-//! A walk moves the legs and lifts tails off the ground; all other joints keep what the pose has, such as a clip.
+//! A walk moves the legs and lifts tails off the ground; all other joints keep what the pose has, such as a clip. Tails can
+//! [trail](WalkOptions::trail).
 //! [`WalkState::set_influence`] blends the legs with it too. On a lift or a ship the creature walks in the platform's space
 //! ([`Walker::change_platform`]).
 //!
@@ -44,6 +45,7 @@ mod gait;
 mod presence;
 mod step;
 mod tick;
+mod trail;
 
 use alloc::vec::Vec;
 
@@ -53,7 +55,7 @@ use thiserror::Error;
 pub use creature::Creature;
 pub use gait::Gait;
 
-use self::{body::Body, foot::LegState, gait::Pattern, step::EndState};
+use self::{body::Body, foot::LegState, gait::Pattern, step::EndState, trail::TrailState};
 use crate::{
     AffineError, Placement, PoseError,
     ground::{
@@ -81,6 +83,9 @@ option_type! {
         /// Rate at which the ground under the trunk and under the coming footholds is cast anew, per second. From 1 to 30, the
         /// default; a step looks for its foothold at any rate.
         cast_rate, with_cast_rate: f32 = 30.0;
+        /// Time in seconds in which tails come back to the pose, which are left behind as the trunk moves and pulled along as by
+        /// [`Follow`](crate::solve::Follow); a third of a second looks alive. From 0 to 10; 0 (they stay with the trunk) by default.
+        trail, with_trail: f32 = 0.0;
         /// Surfaces that count as ground; all by default.
         filter, with_filter: Filter = Filter::ALL;
         ? /// The gait; by default it is chosen by the number of legs and the speed.
@@ -302,6 +307,8 @@ pub struct WalkState {
     /// Lift of each part that hangs on the trunk: angle (x) in radians, at the last tick and at the coming one, and what was
     /// last written to its joint, with the rotation that it had before.
     ends: Vec<EndState>,
+    /// What has been left behind of each of these parts.
+    trails: Vec<TrailState>,
     /// Time since the last tick, in seconds.
     since: f32,
     /// Common phase of the cycle, 0 to 1.
@@ -334,6 +341,7 @@ impl Walker {
             ("sway", options.sway, [0.0, 0.2]),
             ("tilt", options.tilt, [0.0, 1.0]),
             ("cast_rate", options.cast_rate, [1.0, 30.0]),
+            ("trail", options.trail, [0.0, 10.0]),
             ("max_slope", options.max_slope, [0.0, core::f32::consts::FRAC_PI_2]),
         ];
         if let Some((option, value, range)) = rules.into_iter().find(|(_, v, [a, b])| !(a..=b).contains(&v)) {
@@ -386,6 +394,7 @@ impl Walker {
             looks: 0.0,
             tilt: Spring::default(),
             ends: alloc::vec![EndState::default(); self.creature.ends.len()],
+            trails: self.creature.ends.iter().map(TrailState::new).collect(),
             since: 0.0,
             phase: 0.0,
             pattern: self.gaits[0].1.clone(),

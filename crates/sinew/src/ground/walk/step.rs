@@ -112,7 +112,7 @@ impl Walker {
             self.tick(state, ground, command);
         }
         state.since = state.since.min(BEAT);
-        self.show(state, workspace, pose)
+        self.show(state, workspace, pose, dt)
     }
 
     /// Poses the legs at the present frame.
@@ -121,9 +121,9 @@ impl Walker {
         state: &mut WalkState,
         workspace: &mut Workspace,
         pose: &mut Pose,
+        dt: f32,
     ) -> Result<WalkReport, WalkError> {
         let skeleton = Arc::clone(pose.skeleton());
-        let given: &mut Given = workspace.scratch();
         let share = (state.since / BEAT).clamp(0.0, 1.0);
         let body = Body::between(&state.body[0], &state.body[1], BEAT, share);
         let placement = self.placement(&body, state.scale)?;
@@ -147,6 +147,14 @@ impl Walker {
             state.wrote = Some([pose.local(end.joint).rotation, own]);
         }
         pose.update();
+        let ends = self.creature.ends.iter().zip(&mut state.ends).zip(&mut state.trails);
+        for ((end, of), trail) in ends {
+            self.pull(end, trail, workspace, pose, (&placement, influence, dt));
+            if let Some([wrote, _]) = &mut of.wrote {
+                *wrote = pose.local(end.joint).rotation;
+            }
+        }
+        let given: &mut Given = workspace.scratch();
         let mut out_of_reach = 0.0f32;
         for (leg, of) in state.legs.iter().zip(&self.creature.legs).filter(|_| influence > 0.0) {
             given.0.clear();

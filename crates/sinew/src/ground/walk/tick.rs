@@ -8,6 +8,7 @@ use super::{
     creature::PLANNED,
     foot::{FootAt, HANGS, LegState, Stand, Swing, bow, ease},
     step::EndState,
+    trail::TrailState,
 };
 use crate::{
     Placement,
@@ -116,6 +117,7 @@ impl Walker {
         (state.waits, state.max_speed, state.walks) = (None, None, false);
         (state.stir, state.rock) = (Spring::default(), Spring::default());
         state.ends.fill(EndState::default());
+        state.trails.iter_mut().for_each(TrailState::forget);
         state.pattern.copy_from(&self.gaits[0].1);
         for n in 0..state.legs.len() {
             let point = self.rest_place(n, &state.base, state.scale);

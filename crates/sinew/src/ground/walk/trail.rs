@@ -1,5 +1,7 @@
 //! Tails that trail: each bone turns only as it is pulled, and comes back to the pose.
 
+use alloc::vec::Vec;
+
 use glam::{Affine3, Quat};
 
 use super::{Walker, creature::Appendage};

@@ -19,9 +19,9 @@ const TARGET = "wasm32-unknown-unknown";
  * takes today. The aims are 600 and 240, 1200 and 480, 2100 and 820.
  */
 const BUILDS = {
-  core: { features: [], raw: 879, gzip: 381 },
-  whole: { features: ["whole"], raw: 1958, gzip: 836 },
-  files: { features: ["files"], raw: 3288, gzip: 1349 },
+  core: { features: [], raw: 896, gzip: 388 },
+  whole: { features: ["whole"], raw: 1977, gzip: 845 },
+  files: { features: ["files"], raw: 3308, gzip: 1358 },
 };
 
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(BUILDS);

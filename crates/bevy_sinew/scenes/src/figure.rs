@@ -1,4 +1,4 @@
-//! A character of boxes: the engine's built-in one.
+//! Characters of boxes: the engine's built-in ones.
 
 use std::sync::LazyLock;
 
@@ -33,9 +33,8 @@ fn model() -> &'static Model {
 }
 
 impl Figure {
-    /// Spawns one, in the pose in which it was modelled.
-    pub fn spawn(world: &mut World, place: Transform) -> Self {
-        let model = model();
+    /// Spawns a model, in the pose in which it was modelled, with a box for each bone below the root's.
+    pub fn of(world: &mut World, model: &Model, place: Transform) -> Self {
         let entity = world.spawn((IkSkeleton::default(), place)).id();
         let skeleton: &Skeleton = &model.skeleton;
         let mut bones: Vec<(String, Entity)> = Vec::new();
@@ -53,7 +52,12 @@ impl Figure {
                 shape(world, above, skeleton.name(joint), rest.translation);
             }
         }
-        let figure = Self { entity, bones };
+        Self { entity, bones }
+    }
+
+    /// Spawns a person.
+    pub fn spawn(world: &mut World, place: Transform) -> Self {
+        let figure = Self::of(world, model(), place);
         // Its head has no bone beyond it.
         let head = figure.bone("head");
         let face = block(world, Vec3::new(0.17, 0.24, 0.2), Transform::from_xyz(0.0, 0.1, 0.02), BODY);

@@ -1,6 +1,7 @@
 //! Scenes of bevy_sinew, built on the parts of Bevy that it needs itself. `cargo run --features window --bin scene -- stairs` shows
 //! one in a window; the tests drive them without, and draw pictures of them.
 
+pub mod creature;
 pub mod crowd;
 pub mod excavator;
 pub mod figure;
@@ -32,8 +33,15 @@ pub struct Scene {
 }
 
 /// All scenes.
-pub const SCENES: [Scene; 6] =
-    [stairs::SCENE, weapon::SCENE, look::SCENE, headset::SCENE, crowd::SCENE, excavator::SCENE];
+pub const SCENES: [Scene; 7] = [
+    stairs::SCENE,
+    weapon::SCENE,
+    look::SCENE,
+    headset::SCENE,
+    crowd::SCENE,
+    excavator::SCENE,
+    creature::SCENE,
+];
 
 /// The colour of an entity with a mesh.
 #[derive(Component, Clone, Copy)]

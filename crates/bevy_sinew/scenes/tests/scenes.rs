@@ -9,8 +9,8 @@ use bevy_asset::{AssetApp, AssetPlugin};
 use bevy_ecs::prelude::*;
 use bevy_math::Vec3;
 use bevy_mesh::{Mesh, skinning::SkinnedMeshInverseBindposes};
-use bevy_sinew::{IkReport, IkStatus, IkValues, SinewPlugin};
-use bevy_sinew_scenes::{Scene, crowd, excavator, headset, look, picture::Picture, stairs, weapon};
+use bevy_sinew::{CreatureReport, IkReport, IkStatus, IkValues, SinewPlugin};
+use bevy_sinew_scenes::{Scene, creature, crowd, excavator, headset, look, picture::Picture, stairs, weapon};
 use bevy_time::{TimePlugin, TimeUpdateStrategy};
 use bevy_transform::{TransformPlugin, components::GlobalTransform};
 
@@ -193,6 +193,42 @@ fn a_crowd_looks_and_stands() {
         app.world().get::<IkReport>(**character).is_some_and(|report| report.status == IkStatus::Solved)
     });
     assert!(looked.count() == crowd::COUNT);
+}
+
+#[test]
+fn a_creature_walks_over_slabs_after_a_ball() {
+    let mut app = headless(&creature::SCENE);
+    let mut picture = Picture::new(creature::SCENE.view);
+    let (mut way, mut last, mut near) = (0.0, None, 0);
+    let mut slid = 0.0f32;
+    let mut feet: Vec<Vec3> = Vec::new();
+    for frame in 0..900 {
+        app.update();
+        let (creature, tips, ball) = {
+            let chase = app.world().resource::<creature::Chase>();
+            (chase.creature, chase.feet.clone(), chase.ball)
+        };
+        let now = at(&app, creature);
+        way += last.map_or(0.0, |last: Vec3| last.distance(now));
+        last = Some(now);
+        let report = app.world().get::<CreatureReport>(creature).unwrap();
+        assert!(report.standing >= 4, "frame {frame}: {report:?}");
+        near += usize::from((now - at(&app, ball)).with_y(0.0).length() < 1.1);
+        let places: Vec<Vec3> = tips.iter().map(|&tip| at(&app, tip)).collect();
+        assert!(places.iter().all(|p| p.y > -0.02 && p.y < 0.5), "frame {frame}: {places:?}");
+        // At least half of its feet are where they were in the last frame.
+        let mut moved: Vec<f32> = feet.iter().zip(&places).map(|(a, b)| a.distance(*b)).collect();
+        moved.sort_by(f32::total_cmp);
+        slid = slid.max(moved.get(3).copied().unwrap_or(0.0));
+        feet = places;
+        if frame == 420 {
+            picture.add(app.world_mut(), false);
+        }
+    }
+    assert!(slid < 1e-3, "{slid} m in a frame");
+    assert!(way > 3.0 && near > 500, "{way} m, {near} frames near the ball");
+    all_is_well(&mut app);
+    keep("creature", &picture);
 }
 
 #[test]

@@ -54,6 +54,8 @@ pub(crate) struct Reach {
 /// Bones with a length, from the root on.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bends {
+    /// Places of the joints from the root on, and of the end: what the bones are loaded from.
+    pub places: Vec<Vec3>,
     bones: Vec<Bone>,
     /// Length of the chain, in the units of the places.
     pub length: f32,
@@ -62,7 +64,8 @@ pub(crate) struct Bends {
 impl Bends {
     /// Makes room for a chain.
     pub fn reserve(&mut self, joints: usize) {
-        self.bones.clear();
+        (self.places.clear(), self.bones.clear());
+        self.places.reserve(joints + 1);
         self.bones.reserve(joints);
     }
 
@@ -71,24 +74,18 @@ impl Bends {
         &self.bones
     }
 
-    /// Loads the bones between places: of the joints from the root on, and of the end. `above` gives the rotation of the frame
+    /// Loads the bones between the [`places`](Self::places). `above` gives the rotation of the frame
     /// of a joint's parent. A chain that is straight bends as `rest` says, by the axis in the frame of the joint's parent (of any
     /// length) and the bend in radians of each joint; where that is straight too, so that its middle moves towards `front`.
-    pub fn load(
-        &mut self,
-        places: impl Iterator<Item = Vec3> + Clone,
-        above: impl Fn(usize) -> Quat,
-        rest: impl Fn(usize) -> (Vec3, f32),
-        front: Vec3,
-    ) {
+    #[inline(never)]
+    pub fn load(&mut self, above: &dyn Fn(usize) -> Quat, rest: &dyn Fn(usize) -> (Vec3, f32), front: Vec3) {
         self.bones.clear();
-        let next = places.clone().skip(1);
-        self.length = places.clone().zip(next.clone()).map(|(a, b)| arc::distance(a, b)).sum();
+        self.length = self.places.windows(2).map(|w| arc::distance(w[0], w[1])).sum();
         if !(self.length > 0.0 && self.length.is_finite()) {
             return;
         }
-        for (joint, (start, end)) in places.zip(next).enumerate() {
-            let vector = (end - start) / self.length;
+        for (joint, ends) in self.places.windows(2).enumerate() {
+            let vector = (ends[1] - ends[0]) / self.length;
             if vector.length() <= 1e-6 {
                 continue;
             }
@@ -113,8 +110,8 @@ impl Bends {
     #[cold]
     fn bend_straight(
         &mut self,
-        above: impl Fn(usize) -> Quat,
-        rest: impl Fn(usize) -> (Vec3, f32),
+        above: &dyn Fn(usize) -> Quat,
+        rest: &dyn Fn(usize) -> (Vec3, f32),
         front: Vec3,
     ) {
         let bent = self.bones.iter().skip(1).any(|b| rest(b.joint).1 > 0.0);
@@ -154,6 +151,7 @@ impl Bends {
     }
 
     /// The chain with its bends scaled by a factor and its first bone as given.
+    #[inline(never)]
     fn at(&self, factor: f32) -> Reach {
         let mut frame = Quat::IDENTITY;
         let mut end = Vec3::ZERO;

@@ -24,10 +24,10 @@ impl RestFold {
         let frame = rest.parent_model(*joints.first()?);
         let (into, turned) = (frame.inverse(), math::conjugate(math::rotation_of(&frame.matrix3)));
         let mut bends = Bends::default();
+        bends.places.extend(chain.joints().iter().map(|&j| into.transform_point3(rest.position(j))));
         bends.load(
-            chain.joints().iter().map(|&j| into.transform_point3(rest.position(j))),
-            |n| math::mul(turned, math::rotation_of(&rest.parent_model(joints[n]).matrix3)),
-            |_| (Vec3::ZERO, 0.0),
+            &|n| math::mul(turned, math::rotation_of(&rest.parent_model(joints[n]).matrix3)),
+            &|_| (Vec3::ZERO, 0.0),
             math::rotate(turned, front),
         );
         (!bends.bones().is_empty()).then(|| Self {

@@ -11,7 +11,7 @@ use sinew_files::sample;
 use crate::{BODY, STONE, Scene, THING, block, figure::Figure, ground};
 
 pub const SCENE: Scene =
-    Scene { name: "creature", build, view: [Vec3::new(3.2, 2.4, 4.0), Vec3::new(0.0, 0.1, 0.2)] };
+    Scene { name: "creature", build, view: [Vec3::new(2.9, 2.1, 3.3), Vec3::new(0.2, 0.1, 0.3)] };
 
 /// The creature, its feet and what it goes after.
 #[derive(Resource)]
@@ -30,7 +30,10 @@ const SPEED: f32 = 0.45;
 
 fn build(app: &mut App) {
     let world = app.world_mut();
-    ground(world, Vec3::ZERO, Vec3::new(7.0, 0.3, 7.0));
+    for n in 0..36 {
+        let at = Vec3::new((n % 6) as f32 - 2.5, 0.0, (n / 6) as f32 - 2.5);
+        ground(world, at, Vec3::new(1.0, 0.1, 1.0));
+    }
     // Slabs that lie about on the way, each turned and tilted a little.
     for n in 0..14 {
         let n = n as f32;
@@ -75,7 +78,9 @@ fn chase(
     if let Ok(mut ball) = places.get_mut(chase.ball) {
         *ball = Transform::from_translation(to).with_rotation(Quat::from_rotation_x(4.0 * angle));
     }
-    let (Ok(place), Ok(mut walk)) = (places.get(chase.creature), walks.get_mut(chase.creature)) else { return };
+    let (Ok(place), Ok(mut walk)) = (places.get(chase.creature), walks.get_mut(chase.creature)) else {
+        return;
+    };
     let seen = place.rotation.inverse() * (to - place.translation);
     let far = Vec3::new(seen.x, 0.0, seen.z).length();
     walk.turn = (1.2 * seen.x.atan2(seen.z)).clamp(-0.7, 0.7);

@@ -64,7 +64,8 @@ pub(crate) struct Bends {
 impl Bends {
     /// Makes room for a chain.
     pub fn reserve(&mut self, joints: usize) {
-        (self.places.clear(), self.bones.clear());
+        self.places.clear();
+        self.bones.clear();
         self.places.reserve(joints + 1);
         self.bones.reserve(joints);
     }

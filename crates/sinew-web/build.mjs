@@ -19,7 +19,7 @@ const TARGET = "wasm32-unknown-unknown";
  * takes today. The aims are 600 and 240, 1200 and 480, 2100 and 820.
  */
 const BUILDS = {
-  core: { features: [], raw: 896, gzip: 388 },
+  core: { features: [], raw: 880, gzip: 381 },
   whole: { features: ["whole"], raw: 1977, gzip: 845 },
   files: { features: ["files"], raw: 3308, gzip: 1358 },
 };

@@ -9,10 +9,10 @@ use bevy_ecs::{component::Component, entity::Entity, reflect::ReflectComponent};
 use bevy_math::Vec3;
 use bevy_reflect::{Reflect, std_traits::ReflectDefault};
 use sinew::{
-    JointId, Placement, Pose, Report, Workspace,
+    AffineError, JointId, Placement, Pose, Report, Workspace,
     glam::Affine3,
     ground::{
-        Filter,
+        Filter, Ground,
         walk::{Creature, WalkOptions, WalkReport, WalkState, Walker},
     },
     math,
@@ -21,9 +21,11 @@ use sinew::{
 use crate::{
     FootContact, IkLayer, IkReport,
     binding::{Bound, Kit, Part},
+    carrier::Carrier,
     gather::{NoPlace, Places},
     ground::split,
     slot::{Components, Frame, Handle, Wish},
+    template::template,
 };
 
 /// Lets a creature with any number of legs walk over the ground by itself: entities with [`IkGround`](crate::IkGround). A game says
@@ -56,6 +58,25 @@ pub struct CreatureWalk {
     pub ride: f32,
     /// Height of a step on level ground, as a share of a leg: 0 to 1; 0.12 by default.
     pub lift: f32,
+    /// Time in seconds in which tails come back to the animation, which are left behind as the trunk moves and pulled along: 0 to 10;
+    /// 0 (they stay with the trunk) by default.
+    pub trail: f32,
+    /// The entity that carries the creature: a lift, a ship. `None` (the default) for what is at rest. It walks on it as it moves.
+    #[entities]
+    pub platform: Option<Entity>,
+}
+
+template! {
+    /// The template of a [`CreatureWalk`].
+    CreatureWalkTemplate for CreatureWalk {
+        platform, ;
+        velocity: Vec3,
+        turn: f32,
+        influence: f32,
+        ride: f32,
+        lift: f32,
+        trail: f32,
+    }
 }
 
 /// How a [`CreatureWalk`] goes; on its entity, and there by itself.
@@ -94,8 +115,8 @@ impl CreatureReport {
 
 impl Default for CreatureWalk {
     fn default() -> Self {
-        let WalkOptions { ride, lift, .. } = WalkOptions::new();
-        Self { velocity: Vec3::ZERO, turn: 0.0, influence: 1.0, ride, lift }
+        let WalkOptions { ride, lift, trail, .. } = WalkOptions::new();
+        Self { velocity: Vec3::ZERO, turn: 0.0, influence: 1.0, ride, lift, trail, platform: None }
     }
 }
 
@@ -112,6 +133,7 @@ pub(crate) struct CreatureSlot {
     /// The character in this frame, and where the last one has put it: places in the world.
     world: Affine3,
     placed: Option<Affine3>,
+    carrier: Carrier,
     /// It stands anew.
     reset: bool,
     standing: Vec<bool>,
@@ -133,23 +155,27 @@ impl Handle for CreatureSlot {
         _: &mut Vec<Entity>,
     ) -> Result<Wish, String> {
         let Ok(given) = components.walk.get(entity) else { return Ok(Wish::Nothing) };
-        self.changed |= (self.wanted.ride, self.wanted.lift) != (given.ride, given.lift);
+        let options = |walk: &CreatureWalk| (walk.ride, walk.lift, walk.trail);
+        self.changed |= options(&self.wanted) != options(&given);
+        let trails = (self.wanted.trail > 0.0) != (given.trail > 0.0);
         self.wanted = CreatureWalk::clone(&given);
         self.wanted.influence *= influence;
-        if self.creature.is_some() {
+        if self.creature.is_none() {
+            self.creature = Some(bound.kit.creature.get().ok_or("its legs have not been looked for")?.clone()?);
+            self.reset = true;
+        } else if !trails {
             return Ok(Wish::Solve { fresh: false });
         }
-        let creature = bound.kit.creature.get().ok_or("its legs have not been looked for")?.clone()?;
+        let Some(creature) = &self.creature else { return Ok(Wish::Nothing) };
+        self.joints = self.walker(creature)?.joints(&bound.kit.skeleton);
         let root = creature.root();
-        self.joints = creature.joints(&bound.kit.skeleton);
         self.joints.retain(|&joint| joint != root);
-        self.creature = Some(creature);
-        self.reset = true;
         Ok(Wish::Solve { fresh: true })
     }
 
-    fn place(&mut self, world: &Affine3, _: &Places, _: &Bound) -> Result<(), NoPlace> {
+    fn place(&mut self, world: &Affine3, places: &Places, _: &Bound) -> Result<(), NoPlace> {
         self.world = *world;
+        self.carrier.place(self.wanted.platform, places)?;
         if let (Some(placed), Some(creature)) = (self.placed, &self.creature) {
             let scale = math::uniform_scale(&placed.matrix3).abs();
             let moved = (placed.translation - world.translation).length();
@@ -195,6 +221,7 @@ impl Handle for CreatureSlot {
     fn rest(&mut self) {
         self.reset = true;
         self.placed = None;
+        self.carrier.forget();
     }
 
     fn solve(&mut self, pose: &mut Pose, frame: &Frame) -> Option<Result<Report, String>> {
@@ -219,7 +246,8 @@ impl Handle for CreatureSlot {
 
 impl CreatureSlot {
     fn walker(&self, creature: &Creature) -> Result<Walker, String> {
-        let options = WalkOptions::new().with_ride(self.wanted.ride).with_lift(self.wanted.lift);
+        let CreatureWalk { ride, lift, trail, .. } = self.wanted;
+        let options = WalkOptions::new().with_ride(ride).with_lift(lift).with_trail(trail);
         Walker::new(creature, options).map_err(|error| error.to_string())
     }
 
@@ -235,18 +263,27 @@ impl CreatureSlot {
             *walker = self.walker(walker.creature())?;
             self.changed = false;
         }
+        let placing = |error: AffineError| error.to_string();
+        let (platform, changed) = self.carrier.board(frame.dt).map_err(placing)?;
         if self.reset {
-            let place = Placement::new(self.world).map_err(|error| error.to_string())?;
+            let place = Placement::new(self.world).map_err(placing)?;
+            let place = platform.map_or(Ok(place), |platform| platform.relative(&place)).map_err(placing)?;
             walker.reset(state, &place).map_err(text)?;
             self.standing.fill(true);
+        } else if let Some([left, boarded]) = changed {
+            walker.change_platform(state, &left, &boarded).map_err(text)?;
         }
+        let carried = platform.as_ref().map(|platform| platform.ground(frame.ground));
+        let ground: &dyn Ground = carried.as_ref().map_or(frame.ground, |ground| ground);
         state.set_influence(self.wanted.influence).map_err(text)?;
         let mut workspace = self.workspace.lock().unwrap_or_else(PoisonError::into_inner);
         let (velocity, turn) = (self.wanted.velocity, self.wanted.turn);
         let report =
-            walker.step(state, &mut workspace, pose, frame.ground, velocity, turn, frame.dt).map_err(text)?;
+            walker.step(state, &mut workspace, pose, ground, velocity, turn, frame.dt).map_err(text)?;
         self.reset = false;
-        self.placed = Some(report.placement.world_from_model());
+        let place = report.placement;
+        let place = platform.map_or(Ok(place), |platform| platform.in_world(&place)).map_err(placing)?;
+        self.placed = Some(place.world_from_model());
         let foot = |leg: usize| frame.joints[walker.creature().legs()[leg].foot.index()].0;
         self.told.take(&report, foot);
         self.contacts.clear();
@@ -256,12 +293,12 @@ impl CreatureSlot {
                 continue;
             }
             let reach = 0.5 * leg.length * report.placement.scale();
-            let hit =
-                frame.ground.cast_ray(foot.point + Vec3::Y * reach, -Vec3::Y, 2.0 * reach, &Filter::ALL);
+            let hit = ground.cast_ray(foot.point + Vec3::Y * reach, -Vec3::Y, 2.0 * reach, &Filter::ALL);
+            let over = platform.as_ref().map_or(&Placement::IDENTITY, |platform| platform.placement());
             let contact = FootContact {
                 foot: frame.joints[leg.foot.index()].0,
-                position: foot.point,
-                normal: hit.map_or(Vec3::Y, |hit| hit.normal),
+                position: over.to_world(foot.point),
+                normal: over.direction_to_world(hit.map_or(Vec3::Y, |hit| hit.normal)),
                 surface: hit.and_then(|hit| hit.body).and_then(Entity::try_from_bits),
                 speed: 0.0,
             };

@@ -23,9 +23,9 @@ use crate::{
     IkLayer, IkReport,
     ahead::Ahead,
     binding::{Bound, Kit, Part},
+    carrier::Carrier,
     draw::{Ray, Recorder, StandingSole},
     gather::{NoPlace, Places},
-    ground::split,
     slot::{Components, Frame, Handle, Wish},
     template::template,
 };
@@ -178,12 +178,9 @@ pub(crate) struct FeetSlot {
     grounded: bool,
     jump: f32,
     platform: Option<Entity>,
-    /// The character and what carries it in this frame: places in the world.
+    /// The character in this frame: its place in the world; and what carries it.
     world: Affine3,
-    carrier: Option<(Entity, Affine3)>,
-    /// The platform of the frame before: its placement then, and its present one if it still exists.
-    carried: Option<(Entity, Affine3)>,
-    carried_now: Option<Affine3>,
+    carrier: Carrier,
     /// Feet start anew.
     reset: bool,
     last: Option<Vec3>,
@@ -229,9 +226,7 @@ impl Handle for FeetSlot {
     }
 
     fn place(&mut self, world: &Affine3, places: &Places, bound: &Bound) -> Result<(), NoPlace> {
-        let carried = |entity: Entity| places.world(entity).map(|place| (entity, place));
-        self.carrier = self.platform.map(carried).transpose()?;
-        self.carried_now = self.carried.and_then(|(entity, _)| places.world(entity).ok());
+        self.carrier.place(self.platform, places)?;
         self.world = *world;
         if self.looks_ahead {
             self.ahead.read(&self.joints, bound, &places.players);
@@ -290,7 +285,8 @@ impl Handle for FeetSlot {
     /// Forgets where the feet were.
     fn rest(&mut self) {
         self.reset = true;
-        (self.last, self.carried) = (None, None);
+        self.last = None;
+        self.carrier.forget();
         self.motion = Motion::default();
         self.feet.iter_mut().for_each(|foot| *foot = Foot::default());
     }
@@ -388,29 +384,15 @@ impl FeetSlot {
         Ok(told)
     }
 
-    /// The platform that carries the character, and how fast that moves, by its place in the frame before. Feet change over to it.
+    /// The platform that carries the character. Feet change over to it.
     fn board(&mut self, feet: &mut FootPlanterState, dt: f32) -> Result<Option<Platform>, Problem> {
-        let moving = |place: &Affine3, before: Option<Affine3>| {
-            let platform = Placement::new(split(place).0).map(Platform::new).map_err(Problem::Place)?;
-            let (linear, angular) =
-                before.map_or((Vec3::ZERO, Vec3::ZERO), |before| velocity(&before, place, dt));
-            Ok::<_, Problem>(platform.with_velocity(linear, angular))
-        };
-        let before = |entity| self.carried.filter(|(known, _)| *known == entity).map(|(_, place)| place);
-        let platform = self.carrier.map(|(entity, place)| moving(&place, before(entity))).transpose()?;
-        let of = |carried: Option<(Entity, Affine3)>| carried.map(|(entity, _)| entity);
-        if of(self.carried) != of(self.carrier) && !self.reset {
-            let was = match (self.carried, self.carried_now) {
-                (Some((_, then)), Some(now)) => moving(&now, Some(then))?,
-                (Some((_, then)), None) => moving(&then, None)?,
-                _ => Platform::WORLD,
-            };
-            feet.change_platform(&was, platform.as_ref().unwrap_or(&Platform::WORLD));
+        let (platform, changed) = self.carrier.board(dt).map_err(Problem::Place)?;
+        if let Some([left, boarded]) = changed.filter(|_| !self.reset) {
+            feet.change_platform(&left, &boarded);
             self.last = None;
             self.motion = Motion::default();
             self.feet.iter_mut().for_each(|foot| foot.at = None);
         }
-        self.carried = self.carrier;
         Ok(platform)
     }
 
@@ -493,16 +475,6 @@ impl FeetSlot {
 
 /// Of one part of a skeleton.
 type Solver = (FootPlanter, FootPlanterState);
-
-/// The velocities of a rigid place: metres and radians a second, in the world.
-fn velocity(then: &Affine3, now: &Affine3, dt: f32) -> (Vec3, Vec3) {
-    if dt <= 0.0 {
-        return (Vec3::ZERO, Vec3::ZERO);
-    }
-    let turn = |place: &Affine3| math::rotation_of(&split(place).0.matrix3);
-    let turned: Quat = math::mul(turn(now), math::conjugate(turn(then)));
-    ((now.translation - then.translation) / dt, math::rotation_vector(turned) / dt)
-}
 
 enum Problem {
     Unmade,

@@ -6,6 +6,7 @@ mod bind;
 mod binding;
 mod body;
 mod bone;
+mod carrier;
 mod chain;
 mod creature;
 mod drag;
@@ -49,7 +50,7 @@ pub use binding::IkBinding;
 pub use body::{FullBodyIk, IkGoal, IkGoals, IkRoot};
 pub use bone::{IkBone, IkBones};
 pub use chain::{ChainIk, ChainIkTemplate, IkSolver};
-pub use creature::{CreatureReport, CreatureWalk};
+pub use creature::{CreatureReport, CreatureWalk, CreatureWalkTemplate};
 pub use drag::{DragIk, DragIkTemplate};
 pub use draw::IkDraw;
 #[cfg(feature = "gizmos")]

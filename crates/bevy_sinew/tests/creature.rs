@@ -275,3 +275,88 @@ fn odd_orders_and_places_are_sentences_and_leave_the_character() {
         assert_eq!((place(&app, character), common::locals(&app, &bones)), (start, before));
     }
 }
+
+/// On a lift that rises and turns, and that it leaves for the floor at rest.
+#[test]
+fn it_walks_on_what_carries_it() {
+    #[derive(Resource)]
+    struct Lift(Entity, f32);
+    let mut app = app();
+    let model = sample::creature(6).unwrap();
+    let mut slab = TriangleMesh::default();
+    let at_corner = |x: f32, z: f32| Vec3::new(x, 0.0, z);
+    slab.push_quad([at_corner(-3.0, -3.0), at_corner(-3.0, 3.0), at_corner(3.0, 3.0), at_corner(3.0, -3.0)]);
+    let lift = ground(&mut app, &slab);
+    let walk = CreatureWalk { velocity: Vec3::Z * 0.25, platform: Some(lift), ..Default::default() };
+    let (character, bones) = crawler(&mut app, &model, Transform::IDENTITY, walk);
+    app.insert_resource(Lift(lift, 0.0));
+    app.add_systems(bevy_app::Update, |mut lift: ResMut<Lift>, mut all: Query<&mut Transform>| {
+        lift.1 += DT;
+        let mut place = all.get_mut(lift.0).unwrap();
+        place.translation = Vec3::new(0.4 * lift.1.sin(), 0.8 * (1.0 - (0.9 * lift.1).cos()), 0.0);
+        place.rotation = Quat::from_rotation_y(0.5 * lift.1);
+    });
+    let tips: Vec<Entity> = model
+        .skeleton
+        .joints()
+        .filter(|&joint| model.skeleton.name(joint).contains("_tip_"))
+        .map(|joint| bones[joint.index()])
+        .collect();
+    let (mut last, mut slid): (Vec<Vec3>, f32) = (Vec::new(), 0.0);
+    let mut landed = Vec::new();
+    for frame in 0..240 {
+        app.update();
+        let on = place(&app, lift);
+        let inside = |at: Vec3| on.rotation.inverse() * (at - on.translation);
+        let feet: Vec<Vec3> = tips.iter().map(|&tip| inside(at(&app, tip))).collect();
+        assert_eq!(report(&app, character).status, IkStatus::Solved);
+        // Half of six feet stand, in the lift's own frame.
+        let mut moved: Vec<f32> = last.iter().zip(&feet).map(|(a, b): (&Vec3, &Vec3)| a.distance(*b)).collect();
+        moved.sort_by(f32::total_cmp);
+        slid = slid.max(moved.get(2).copied().unwrap_or(0.0));
+        assert!(feet.iter().all(|foot| foot.y > -0.01 && foot.y < 0.3), "frame {frame}: {feet:?}");
+        last = feet;
+        let all = app.world_mut().resource_mut::<Messages<FootLanded>>().drain();
+        landed.extend(all.map(|FootLanded { contact, .. }| inside(contact.position).y));
+    }
+    assert!(slid < 1e-3, "{slid} m in a frame");
+    assert!(landed.len() > 6 && landed.iter().all(|y| y.abs() < 1e-3), "{landed:?}");
+    let on = place(&app, lift);
+    let gone = on.rotation.inverse() * (place(&app, character).translation - on.translation);
+    assert!((0.7..1.0).contains(&gone.z) && gone.x.abs() < 0.05, "{gone}");
+    // What is said to be at rest carries nobody: feet let go of the lift, which sinks away below.
+    app.world_mut().get_mut::<CreatureWalk>(character).unwrap().platform = None;
+    app.update();
+    assert_eq!(report(&app, character).status, IkStatus::Solved, "{}", report(&app, character).problem);
+    assert!(place(&app, character).translation.is_finite());
+    // A lift that is despawned is told.
+    app.world_mut().get_mut::<CreatureWalk>(character).unwrap().platform = Some(lift);
+    app.update();
+    app.world_mut().despawn(lift);
+    app.update();
+    assert_eq!(report(&app, character).status, IkStatus::TargetLost);
+}
+
+#[test]
+fn tails_trail_by_an_option_that_can_change() {
+    let mut app = app();
+    let model = sample::creature(6).unwrap();
+    ground(&mut app, &roof());
+    let walk = CreatureWalk { velocity: Vec3::Z * 0.2, turn: 0.5, trail: 0.3, ..Default::default() };
+    let (character, bones) = crawler(&mut app, &model, Transform::from_xyz(0.0, 0.3, -2.0), walk);
+    let abdomen = bone(&model, &bones, "abdomen");
+    let yaw = |app: &App| {
+        let rotation = app.world().get::<Transform>(abdomen).unwrap().rotation;
+        2.0 * rotation.y.atan2(rotation.w)
+    };
+    for _ in 0..180 {
+        app.update();
+    }
+    let trailed = yaw(&app);
+    assert!(trailed.abs() > 0.1, "{trailed}");
+    app.world_mut().get_mut::<CreatureWalk>(character).unwrap().trail = 0.0;
+    for _ in 0..3 {
+        app.update();
+    }
+    assert!(yaw(&app).abs() < 1e-3, "{}", yaw(&app));
+}

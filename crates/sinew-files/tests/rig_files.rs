@@ -160,9 +160,11 @@ fn the_files_in_the_docs_fit_the_figure_that_they_are_for() {
     assert!(rig.find_goal("left foot", None).is_some());
     let rig = rig::read(text(3), Path::new("walk.toml"), &bind, Some(&body)).unwrap();
     assert!(rig.feet()[1].contact.is_some() && !rig.feet()[1].follows_slope);
-    let spaces = format!("rig = 1\n{}", text(4));
-    let rig = rig::read(&spaces, Path::new("knight.toml"), &model.bind_pose(), Some(&body)).unwrap();
-    assert_eq!(rig.names().collect::<Vec<_>>(), ["right hand"]);
+    for (n, name) in [(4, "hind leg"), (5, "right hand")] {
+        let part = format!("rig = 1\n{}", text(n));
+        let rig = rig::read(&part, Path::new("knight.toml"), &model.bind_pose(), Some(&body)).unwrap();
+        assert_eq!(rig.names().collect::<Vec<_>>(), [name]);
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ import { MAX_STEPS, type Trace, readTrace } from "./trace.js";
 /**
  * A solver of chains: `auto` chooses by the chain's joints and is the one to use; `ccd` (cyclic coordinate descent), `fabrik` and `dls`
  * (damped least squares) are the methods as textbooks have them; `free` is the one that `auto` takes for joints without limits; `fold` changes all bends by one
- * factor, as an animal's leg does.
+ * factor, as an animal's leg does (not in `sinew/core`).
  */
 export type ChainMethod = "auto" | "ccd" | "fabrik" | "fold" | "dls" | "free";
 

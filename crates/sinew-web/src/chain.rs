@@ -6,7 +6,7 @@ use sinew::{
     Chain, Goal, Skeleton,
     glam::{Quat, Vec3},
     solve::{
-        Auto, Ccd, ChainSolver, DampedLeastSquares, Fabrik, Fold, FreeChain, PointChain, PointChainOptions,
+        Auto, Ccd, ChainSolver, DampedLeastSquares, Fabrik, FreeChain, PointChain, PointChainOptions,
         TraceStep,
     },
 };
@@ -41,9 +41,15 @@ impl RawChain {
             "auto" => Box::new(Auto::from_chain(&skeleton, chain).map_err(making)?),
             "ccd" => Box::new(Ccd::from_chain(&skeleton, chain).map_err(making)?),
             "fabrik" => Box::new(Fabrik::from_chain(&skeleton, chain).map_err(making)?),
-            "fold" => Box::new(Fold::from_chain(&skeleton, chain).map_err(making)?),
+            // Kept out of the smallest module, which the first page of the playground waits for.
+            #[cfg(feature = "whole")]
+            "fold" => Box::new(sinew::solve::Fold::from_chain(&skeleton, chain).map_err(making)?),
             "dls" => Box::new(DampedLeastSquares::from_chain(&skeleton, chain).map_err(making)?),
             "free" => Box::new(FreeChain::from_chain(&skeleton, chain).map_err(making)?),
+            #[cfg(not(feature = "whole"))]
+            "fold" => {
+                return Err(failure("input", "the solver `fold` is in the builds `sinew` and `sinew/files`"));
+            }
             _ => return Err(failure("input", format_args!("there is no solver `{solver}` of chains"))),
         };
         Ok(Self { solver, skeleton })

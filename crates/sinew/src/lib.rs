@@ -13,6 +13,7 @@
 //! | reach with a long chain of free joints; on bare points | [`FreeChain`](solve::FreeChain), [`PointChain`](solve::PointChain) | `free_chain`, `point_chain` |
 //! | point a joint at a target: weapon, turret, camera | [`Aim`](solve::Aim) | `aim` |
 //! | look at a target: spine, neck, head, eyes | [`LookAt`](solve::LookAt) | `look_at` |
+//! | an animal's leg: hip, knee, hock and fetlock fold together | [`Fold`](solve::Fold) | `fold` |
 //! | pull segments along by one end | [`Follow`](solve::Follow) | `follow` |
 //! | lay a chain along a curve | [`Spline`](solve::Spline) | `spline` |
 //! | several effectors on one skeleton | [`FullBody`](solve::FullBody) | `full_body` |

@@ -2,7 +2,7 @@
 
 import { list, literal, reals } from "../figure/copy.ts";
 import { rounded } from "../figure/fields.ts";
-import { FRAMES, RATE, type Settings } from "./crawl.ts";
+import { FRAMES, RATE, TRAIL, type Settings } from "./crawl.ts";
 import { groundCode, type Place } from "./places.ts";
 
 /** What the programs need to know. */
@@ -18,7 +18,7 @@ export function typescript({ legs, place, ride, lift, speed, target }: Order): s
 
 const { Ground, Model, Walker } = await load();
 const model = Model.crawler(${legs});
-const walker = new Walker(model.creature(), { ride: ${rounded(ride)}, lift: ${rounded(lift)} });
+const walker = new Walker(model.creature(), { ride: ${rounded(ride)}, lift: ${rounded(lift)}, trail: ${TRAIL} });
 const state = walker.state();
 const pose = model.skeleton.rest();
 const ground = ${groundCode(place).typescript};
@@ -64,7 +64,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let bind = model.bind_pose();
     let skin = model.skin_points(&bind);
     let creature = Creature::new(&bind, &Legs::find(&bind, &skin)?, &skin)?;
-    let walker = Walker::new(&creature, WalkOptions::new().with_ride(${literal(ride)}).with_lift(${literal(lift)}))?;
+    let options = WalkOptions::new().with_ride(${literal(ride)}).with_lift(${literal(lift)}).with_trail(${literal(TRAIL)});
+    let walker = Walker::new(&creature, options)?;
     let mut state = walker.state(&Placement::IDENTITY)?;
     let (mut workspace, mut pose) = (Workspace::new(), Pose::rest(&model.skeleton));
     let ground = ${ground};

@@ -6,6 +6,9 @@ import type { Creature, Files, Ground, Model, Pose, WalkCommand, Walker, WalkRep
 export const RATE = 60;
 /** Frames that the programs of the page walk. */
 export const FRAMES = 240;
+/** Time in which what trails behind its legs comes back, in seconds, and the time after which it is seen no more to move. */
+export const TRAIL = 0.3;
+const SETTLES = 5 * TRAIL;
 /** Footprints that are kept. */
 const PRINTS = 120;
 
@@ -49,6 +52,8 @@ export class Crawl {
   #walker: Walker;
   readonly #files: Files;
   readonly #state: WalkState;
+  /** Seconds for which it has stood. */
+  #stood = 0;
 
   constructor(files: Files, { legs, ride, lift }: Settings, ground: Ground) {
     this.#files = files;
@@ -56,7 +61,7 @@ export class Crawl {
     this.creature = this.model.creature();
     this.ground = ground;
     this.pose = this.model.skeleton.rest();
-    this.#walker = new files.Walker(this.creature, { ride, lift });
+    this.#walker = new files.Walker(this.creature, { ride, lift, trail: TRAIL });
     this.#state = this.#walker.state();
     this.report = this.#walker.step(this.#state, this.pose, ground, 0);
     this.feet = this.#state.feet();
@@ -65,7 +70,7 @@ export class Crawl {
   /** Sets how it walks from now on. */
   set({ ride, lift }: Pick<Settings, "ride" | "lift">): void {
     const before = this.#walker;
-    this.#walker = new this.#files.Walker(this.creature, { ride, lift });
+    this.#walker = new this.#files.Walker(this.creature, { ride, lift, trail: TRAIL });
     before.free();
   }
 
@@ -73,6 +78,7 @@ export class Crawl {
   step(seconds: number, target: readonly [number, number], speed: number): void {
     this.report = this.#walker.step(this.#state, this.pose, this.ground, seconds, towards(this.report.placement, target, speed));
     const feet = this.#state.feet();
+    this.#stood = feet.every(({ stands }) => stands) ? this.#stood + seconds : 0;
     feet.forEach(({ stands, position }, n) => {
       if (stands && !this.feet[n]!.stands) this.prints.push({ at: position, left: this.creature.legs[n]!.side === "left" });
     });
@@ -83,7 +89,7 @@ export class Crawl {
   /** Whether it has arrived and stands. */
   rests(target: readonly [number, number]): boolean {
     const { velocity, turn } = towards(this.report.placement, target, 1);
-    return turn === 0 && [...(velocity as number[])].every((v) => v === 0) && this.feet.every(({ stands }) => stands);
+    return turn === 0 && [...(velocity as number[])].every((v) => v === 0) && this.#stood >= SETTLES;
   }
 
   free(): void {

@@ -1,7 +1,7 @@
 //! What carries a character: a lift, a ship.
 
 use bevy_ecs::entity::Entity;
-use bevy_math::{Quat, Vec3};
+use bevy_math::Vec3;
 use sinew::{AffineError, Placement, glam::Affine3, ground::Platform, math};
 
 use crate::{
@@ -61,11 +61,11 @@ impl Carrier {
 }
 
 /// The velocities of a rigid place: metres and radians a second, in the world.
-fn velocity(then: &Affine3, now: &Affine3, dt: f32) -> (Vec3, Vec3) {
+pub(crate) fn velocity(then: &Affine3, now: &Affine3, dt: f32) -> (Vec3, Vec3) {
     if dt <= 0.0 {
         return (Vec3::ZERO, Vec3::ZERO);
     }
     let turn = |place: &Affine3| math::rotation_of(&split(place).0.matrix3);
-    let turned: Quat = math::mul(turn(now), math::conjugate(turn(then)));
+    let turned = math::mul(turn(now), math::conjugate(turn(then)));
     ((now.translation - then.translation) / dt, math::rotation_vector(turned) / dt)
 }

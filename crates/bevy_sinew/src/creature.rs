@@ -161,7 +161,8 @@ impl Handle for CreatureSlot {
         self.wanted = CreatureWalk::clone(&given);
         self.wanted.influence *= influence;
         if self.creature.is_none() {
-            self.creature = Some(bound.kit.creature.get().ok_or("its legs have not been looked for")?.clone()?);
+            self.creature =
+                Some(bound.kit.creature.get().ok_or("its legs have not been looked for")?.clone()?);
             self.reset = true;
         } else if !trails {
             return Ok(Wish::Solve { fresh: false });

@@ -9,7 +9,7 @@ use bevy_math::Vec3;
 use bevy_reflect::{Reflect, std_traits::ReflectDefault};
 use sinew::{
     JointId, Placement, Pose, Report,
-    glam::{Affine3, Quat},
+    glam::Affine3,
     ground::{
         Filter, Ground, Platform,
         plant::{
@@ -23,9 +23,10 @@ use crate::{
     IkLayer, IkReport,
     ahead::Ahead,
     binding::{Bound, Kit, Part},
-    carrier::Carrier,
+    carrier::{Carrier, velocity},
     draw::{Ray, Recorder, StandingSole},
     gather::{NoPlace, Places},
+    ground::split,
     slot::{Components, Frame, Handle, Wish},
     template::template,
 };

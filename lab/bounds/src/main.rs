@@ -88,10 +88,8 @@ const KNOWN: &[(&str, &[&str], &str)] = &[
     ("plant", &["mannequiny-run", "slope"], "every column"),
     ("plant", &["mannequiny-run", "terrain"], "every column"),
     ("walk", &["spider: terrain, round"], "belly"),
-    ("walk", &["fox: stairs up"], "reach"),
-    ("walk", &["fox: stairs up"], "speed"),
+    ("walk", &["horse: stairs up"], "turn"),
     ("walk", &["horse: stairs down"], "in the air"),
-    ("walk", &["fox: rough, random"], "reach"),
 ];
 
 struct Asked {

@@ -755,11 +755,16 @@ impl Walker {
             let half = math::rotate(heading, self.place_velocity(n, command, state.scale)) * (0.5 * stance);
             let off = (stand.point - place).with_y(0.0);
             let own = if leg.swing.is_some() { half } else { off };
+            // Where it will stand as it lifts, if it can.
+            let lifts = leg.swing.is_none() && leg.refused.is_none() && !leg.due;
+            let ahead = if lifts { state.pattern.phases[n] - state.phase } else { 0.0 };
+            let ahead = (ahead - math::floor(ahead)) * cycle;
+            let last = own - math::rotate(heading, self.place_velocity(n, command, state.scale)) * ahead;
             // A foot that is lower than the plane of all stays so.
             let next = if leg.swing.is_none() { leg.next.min(0.0) } else { 0.0 };
             let foot = plane.height(place) + (stand.point.y - plane.height(stand.point)).min(next);
             let ankle = foot - math::rotate(stand.turn(), of.sole).y * state.scale;
-            for from in [half, -half, own] {
+            for from in [half, -half, own, last] {
                 let over = math::sqrt((far * far - (middle + from).with_y(0.0).length_squared()).max(0.0));
                 let arm = self.arm(of.hip, turned, state.scale);
                 high = high.min(ankle + over + (x * from.x + z * from.z) - arm.y);

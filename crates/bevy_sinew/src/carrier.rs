@@ -1,4 +1,4 @@
-//! What carries a character: a lift, a ship.
+//! The platform that carries a character: a lift, a ship.
 
 use bevy_ecs::entity::Entity;
 use bevy_math::Vec3;
@@ -13,12 +13,13 @@ use crate::{
 #[derive(Debug, Default)]
 pub(crate) struct Carrier {
     now: Option<(Entity, Affine3)>,
-    /// What carried the character in the frame before: its place then, and its present one if it still exists.
+    /// The platform of the frame before: its place then, and its present one if it still exists.
     before: Option<(Entity, Affine3)>,
     before_now: Option<Affine3>,
 }
 
-/// The platform of a frame, and where it is another than in the frame before, what the character leaves and what it boards.
+/// The platform of a frame; where the platform has changed since the frame before, the one that the character leaves and the one that it
+/// boards.
 pub(crate) type Boarded = (Option<Platform>, Option<[Platform; 2]>);
 
 impl Carrier {

@@ -58,8 +58,8 @@ pub struct CreatureWalk {
     pub ride: f32,
     /// Height of a step on level ground, as a share of a leg: 0 to 1; 0.12 by default.
     pub lift: f32,
-    /// Time in seconds in which tails come back to the animation, which are left behind as the trunk moves and pulled along: 0 to 10;
-    /// 0 (they stay with the trunk) by default.
+    /// Time constant in seconds with which trailing tails return to the animation, 0 to 10. The moving trunk pulls them along. 0 by
+    /// default, at which tails stay with the trunk.
     pub trail: f32,
     /// The entity that carries the creature: a lift, a ship. `None` (the default) for what is at rest. It walks on it as it moves.
     #[entities]
@@ -272,7 +272,10 @@ impl CreatureSlot {
             walker.reset(state, &place).map_err(text)?;
             self.standing.fill(true);
         } else if let Some([left, boarded]) = changed {
+            // What does not change over stands anew on the next frame.
+            self.reset = true;
             walker.change_platform(state, &left, &boarded).map_err(text)?;
+            self.reset = false;
         }
         let carried = platform.as_ref().map(|platform| platform.ground(frame.ground));
         let ground: &dyn Ground = carried.as_ref().map_or(frame.ground, |ground| ground);

@@ -53,8 +53,8 @@ export interface WalkOptions {
   /** Rate at which the ground under the trunk is cast anew, per second: 1 to 30; 30. */
   castRate?: number;
   /**
-   * Time in seconds in which tails come back to the pose, which are left behind as the trunk moves and pulled along; a third of a second
-   * looks alive. 0 to 10; 0 (they stay with the trunk).
+   * Time constant in seconds with which trailing tails return to the pose. The moving trunk pulls them along. A third of a second looks
+   * natural. 0 to 10; 0, at which tails stay with the trunk.
    */
   trail?: number;
 }

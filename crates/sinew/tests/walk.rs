@@ -1032,6 +1032,20 @@ fn tails_that_trail_keep_their_clip_and_allocate_nothing() {
     step(&mut state, &mut pose, 0.5);
     assert!(pose.local(tail[1]).rotation.angle_between(raised) < 1e-6);
     assert!(pose.local(tail[2]).rotation.angle_between(bind.local(tail[2]).rotation) < 1e-6);
+    // Another walker without tails gives the pose its own rotations back, where nobody sets them.
+    state.set_influence(1.0).unwrap();
+    pose.copy_from(&bind);
+    for _ in 0..30 {
+        step(&mut state, &mut pose, 0.6);
+    }
+    assert!(tail_angle(&pose, &tail).abs() > 0.02, "{}", tail_angle(&pose, &tail));
+    let (stiff, ..) = tailed_walker(WalkOptions::new());
+    stiff
+        .step(&mut state, &mut Workspace::new(), &mut pose, &ground, Vec3::Z * 0.3, 0.6, 1.0 / 60.0)
+        .unwrap();
+    for &joint in &tail {
+        assert!(pose.local(joint).rotation.angle_between(bind.local(joint).rotation) < 1e-6);
+    }
     // Put elsewhere, it begins anew.
     let far = Placement::new(Affine3::from_rotation_translation(Quat::from_rotation_y(1.0), Vec3::X * 50.0))
         .unwrap();
@@ -1042,4 +1056,37 @@ fn tails_that_trail_keep_their_clip_and_allocate_nothing() {
     assert!(tail_angle(&pose, &tail).abs() < 1e-4);
     let wrong = Walker::new(walker.creature(), WalkOptions::new().with_trail(-1.0)).unwrap_err();
     assert_eq!(wrong.to_string(), "trail must be from 0 to 10, not -1");
+}
+
+#[test]
+fn odd_tails_end_in_finite_poses() {
+    let (bind, tail, skin) = tailed();
+    let legs = Legs::find(&bind, &skin).unwrap();
+    let walker =
+        Walker::new(&Creature::new(&bind, &legs, &skin).unwrap(), WalkOptions::new().with_trail(1e-30))
+            .unwrap();
+    let ground = Plane::level(0.0);
+    for scale in
+        [Vec3::ZERO, Vec3::new(1.0, 3.0, 0.2), Vec3::splat(-1.0), Vec3::splat(1e-20), Vec3::splat(1e15)]
+    {
+        for (n, &joint) in tail.iter().enumerate() {
+            let mut pose = bind.clone();
+            let mut odd = *bind.local(joint);
+            (odd.scale, odd.translation) = (scale, odd.translation * if n == 2 { 0.0 } else { 1e4 });
+            pose.set_local(joint, odd);
+            pose.update();
+            let mut state = walker.state(&Placement::IDENTITY).unwrap();
+            let mut workspace = Workspace::new();
+            for dt in [0.0, 1.0 / 60.0, 0.0, 1e30, 1.0 / 60.0, 1e-30] {
+                let report =
+                    walker.step(&mut state, &mut workspace, &mut pose, &ground, Vec3::X * 0.3, 0.9, dt);
+                assert!(report.is_ok(), "{scale}, {n}: {report:?}");
+                pose.check_finite().unwrap();
+                assert_eq!(
+                    (pose.local(joint).scale, pose.local(joint).translation),
+                    (odd.scale, odd.translation)
+                );
+            }
+        }
+    }
 }

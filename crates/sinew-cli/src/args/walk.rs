@@ -48,7 +48,7 @@ pub struct WalkArgs {
     /// Height of the trunk, times that at rest, from 0.2 to 2 [default: 1]
     #[arg(long, value_name = "FACTOR", value_parser = positive, help_heading = "Walk")]
     pub ride: Option<f32>,
-    /// Time in which tails that trail come back to the pose, in seconds, up to 10 [default: they stay with the trunk]
+    /// Let tails trail, and return to the pose with this time constant in seconds, up to 10 [default: they stay with the trunk]
     #[arg(long, value_name = "SECONDS", value_parser = positive, help_heading = "Walk")]
     pub trail: Option<f32>,
     /// The clip that other joints than the legs and the trunk play, in a loop [default: they rest]

@@ -105,7 +105,7 @@ impl Fold {
         }
         let end = frames[joints.len()].transform_point3(chain.tip_offset());
         let mut bends = Bends::default();
-        bends.places.extend(frames[1..].iter().map(|f| f.translation).chain([end]));
+        bends.positions.extend(frames[1..].iter().map(|f| f.translation).chain([end]));
         bends.load(&|n| math::rotation_of(&frames[n].matrix3), &|_| (Vec3::ZERO, 0.0), Vec3::ZERO);
         let mut rest = alloc::vec![(Vec3::ZERO, 0.0); joints.len()];
         for (joint, bend) in bends.axes() {

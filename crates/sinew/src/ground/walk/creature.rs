@@ -48,7 +48,7 @@ pub(super) struct Appendage {
     pub points: Vec<Vec3>,
     /// 1 if it lies ahead of its joint, -1 if behind.
     pub side: f32,
-    /// What pulls it along, if it lies behind and its joints allow it.
+    /// Solver that pulls it along; `None` for a part that lies ahead, or whose joints do not allow it.
     pub tail: Option<Follow>,
 }
 
@@ -291,7 +291,7 @@ fn radius(bind: &Pose, leg: &CreatureLeg, stand: Vec3, skin: &[(JointId, Vec3)])
     own.map(|(_, p)| (*p - stand).with_y(0.0).length()).fold(0.0, f32::max)
 }
 
-/// What pulls a part along that hangs by a joint: its longest chain. A part of one joint ends at the mean of its points.
+/// Solver that pulls along the longest chain below a joint. A part of one joint ends at the mean of its points.
 fn tail(bind: &Pose, joint: JointId, points: &[Vec3]) -> Option<Follow> {
     let skeleton = bind.skeleton();
     let length = |tip: JointId| Some((Chain::new(skeleton, joint, tip).ok()?.length(bind), tip));

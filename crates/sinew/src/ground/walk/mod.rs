@@ -29,8 +29,7 @@
 //! # Clips and platforms
 //!
 //! A walk moves the legs and lifts tails off the ground; all other joints keep what the pose has, such as a clip. Tails can
-//! [trail](WalkOptions::trail).
-//! [`WalkState::set_influence`] blends the legs with it too. On a lift or a ship the creature walks in the platform's space
+//! [trail](WalkOptions::trail). [`WalkState::set_influence`] blends legs and tails with the clip. On a lift or a ship the creature walks in the platform's space
 //! ([`Walker::change_platform`]).
 //!
 //! # Frame rates
@@ -83,8 +82,9 @@ option_type! {
         /// Rate at which the ground under the trunk and under the coming footholds is cast anew, per second. From 1 to 30, the
         /// default; a step looks for its foothold at any rate.
         cast_rate, with_cast_rate: f32 = 30.0;
-        /// Time in seconds in which tails come back to the pose, which are left behind as the trunk moves and pulled along as by
-        /// [`Follow`](crate::solve::Follow); a third of a second looks alive. From 0 to 10; 0 (they stay with the trunk) by default.
+        /// Time constant in seconds with which trailing tails return to the pose. The moving trunk pulls them along as
+        /// [`Follow`](crate::solve::Follow) does. A third of a second looks natural. From 0 to 10; 0 by default, at which tails
+        /// stay with the trunk.
         trail, with_trail: f32 = 0.0;
         /// Surfaces that count as ground; all by default.
         filter, with_filter: Filter = Filter::ALL;
@@ -307,7 +307,7 @@ pub struct WalkState {
     /// Lift of each part that hangs on the trunk: angle (x) in radians, at the last tick and at the coming one, and what was
     /// last written to its joint, with the rotation that it had before.
     ends: Vec<EndState>,
-    /// What has been left behind of each of these parts.
+    /// States of these parts as tails.
     trails: Vec<TrailState>,
     /// Time since the last tick, in seconds.
     since: f32,

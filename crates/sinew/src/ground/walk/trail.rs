@@ -10,7 +10,7 @@ use crate::{
     solve::{FollowOptions, Lead},
 };
 
-/// What a tail remembers.
+/// State of a tail from frame to frame.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TrailState {
     joints: Vec<Trailed>,
@@ -63,7 +63,11 @@ impl Walker {
         pose: &mut Pose,
         (placement, influence, dt): (&Placement, f32, f32),
     ) {
-        let Some(tail) = end.tail.as_ref().filter(|_| self.options.trail > 0.0) else { return };
+        let Some(tail) = &end.tail else { return };
+        let trails = self.options.trail > 0.0;
+        if !trails && state.frame.is_none() {
+            return;
+        }
         let joints = tail.chain().joints();
         let skeleton = pose.skeleton().clone();
         for (n, (kept, &joint)) in state.joints.iter_mut().zip(joints).enumerate() {
@@ -71,6 +75,15 @@ impl Walker {
             // A pose that nobody has set since still holds what was written.
             let own = kept.wrote.filter(|[wrote, _]| n > 0 && *wrote == now).map_or(now, |[_, own]| own);
             kept.wrote = Some([own; 2]);
+            if !trails {
+                pose.set_rotation(joint, own);
+            }
+        }
+        if !trails {
+            // Another walker of the creature, whose tails stay with the trunk.
+            state.forget();
+            pose.update();
+            return;
         }
         let (first, given) = (joints[0], *pose.local(joints[0]));
         let parent = pose.parent_model(first);

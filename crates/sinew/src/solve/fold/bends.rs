@@ -54,19 +54,19 @@ pub(crate) struct Reach {
 /// Bones with a length, from the root on.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bends {
-    /// Places of the joints from the root on, and of the end: what the bones are loaded from.
-    pub places: Vec<Vec3>,
+    /// Positions of the joints from the root on, and of the end: what the bones are loaded from.
+    pub positions: Vec<Vec3>,
     bones: Vec<Bone>,
-    /// Length of the chain, in the units of the places.
+    /// Length of the chain, in the units of the positions.
     pub length: f32,
 }
 
 impl Bends {
     /// Makes room for a chain.
     pub fn reserve(&mut self, joints: usize) {
-        self.places.clear();
+        self.positions.clear();
         self.bones.clear();
-        self.places.reserve(joints + 1);
+        self.positions.reserve(joints + 1);
         self.bones.reserve(joints);
     }
 
@@ -75,17 +75,16 @@ impl Bends {
         &self.bones
     }
 
-    /// Loads the bones between the [`places`](Self::places). `above` gives the rotation of the frame
+    /// Loads the bones between the [`positions`](Self::positions). `above` gives the rotation of the frame
     /// of a joint's parent. A chain that is straight bends as `rest` says, by the axis in the frame of the joint's parent (of any
     /// length) and the bend in radians of each joint; where that is straight too, so that its middle moves towards `front`.
-    #[inline(never)]
     pub fn load(&mut self, above: &dyn Fn(usize) -> Quat, rest: &dyn Fn(usize) -> (Vec3, f32), front: Vec3) {
         self.bones.clear();
-        self.length = self.places.windows(2).map(|w| arc::distance(w[0], w[1])).sum();
+        self.length = self.positions.windows(2).map(|w| arc::distance(w[0], w[1])).sum();
         if !(self.length > 0.0 && self.length.is_finite()) {
             return;
         }
-        for (joint, ends) in self.places.windows(2).enumerate() {
+        for (joint, ends) in self.positions.windows(2).enumerate() {
             let vector = (ends[1] - ends[0]) / self.length;
             if vector.length() <= 1e-6 {
                 continue;
@@ -152,7 +151,6 @@ impl Bends {
     }
 
     /// The chain with its bends scaled by a factor and its first bone as given.
-    #[inline(never)]
     fn at(&self, factor: f32) -> Reach {
         let mut frame = Quat::IDENTITY;
         let mut end = Vec3::ZERO;

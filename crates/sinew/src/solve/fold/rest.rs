@@ -24,7 +24,7 @@ impl RestFold {
         let frame = rest.parent_model(*joints.first()?);
         let (into, turned) = (frame.inverse(), math::conjugate(math::rotation_of(&frame.matrix3)));
         let mut bends = Bends::default();
-        bends.places.extend(chain.joints().iter().map(|&j| into.transform_point3(rest.position(j))));
+        bends.positions.extend(chain.joints().iter().map(|&j| into.transform_point3(rest.position(j))));
         bends.load(
             &|n| math::mul(turned, math::rotation_of(&rest.parent_model(joints[n]).matrix3)),
             &|_| (Vec3::ZERO, 0.0),

@@ -39,8 +39,8 @@ impl Sweep for Folding<'_> {
         let line = arc::direction(nodes[count - 1].place - root);
         let [up, ahead] = [Vec3::Y, Vec3::Z].map(|v| links.direction_inside(v));
         let front = if line.dot(ahead).abs() < 0.9 { ahead } else { up };
-        bends.places.clear();
-        bends.places.extend(nodes[..count].iter().map(|n| n.place));
+        bends.positions.clear();
+        bends.positions.extend(nodes[..count].iter().map(|n| n.place));
         bends.load(
             &|n| n.checked_sub(1).map_or(Quat::IDENTITY, |p| nodes[p].frame()),
             &|n| self.rest[n],
@@ -73,7 +73,6 @@ impl Sweep for Folding<'_> {
 }
 
 /// Turns a joint, within its limits and its largest turn.
-#[inline(never)]
 fn set(links: &mut ChainState, n: usize, wanted: Quat, trace: &mut Trace) {
     let link = &mut links.links[n];
     let next = link.no_further(link.limits.clamp(math::normalize(wanted)));

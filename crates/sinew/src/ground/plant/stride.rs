@@ -51,7 +51,7 @@ pub enum Unscaled {
 }
 
 /// Smallest height of a riser, as a fraction of the leg: 10 cm for a leg of 0.93 m. People take lower ones in their stride.
-const RISER: f32 = 0.107;
+pub(super) const RISER: f32 = 0.107;
 /// Distance of the casts along the way, as a fraction of the leg: 2 cm. Risers are refined between them.
 const SPACING: f32 = 0.02;
 /// Casts over which a riser may lean: 6 cm.

@@ -7,7 +7,9 @@ use glam::{DVec3, Vec3};
 use super::{
     Problem, State,
     constants::{GIVE, LEG, NEAR},
+    landing::Landing,
     leg::{ClipLeg, POINTS},
+    reference::planned,
 };
 use crate::ground::plant::{Planted, planner::Planner};
 
@@ -187,7 +189,12 @@ impl Problem<'_> {
 
 /// Heights that points of a sole keep over the ground at each sample: the clearance in the middle of a swing, no more than
 /// in the clip, and a little below none next to a stance. `None` where the foot has no ground.
-pub fn keep(planner: &Planner<'_>, planted: &[Planted], legs: &[ClipLeg]) -> Vec<Option<[f64; POINTS]>> {
+pub fn keep(
+    planner: &Planner<'_>,
+    planted: &[Planted],
+    landings: &[Landing],
+    legs: &[ClipLeg],
+) -> Vec<Option<[f64; POINTS]>> {
     let step = planner.analysis.step;
     let size = f64::from(planner.search.leg) / LEG;
     let clearance = f64::from(planner.search.settings.clearance) * size;
@@ -199,8 +206,9 @@ pub fn keep(planner: &Planner<'_>, planted: &[Planted], legs: &[ClipLeg]) -> Vec
             if planner.presence(planted, time) <= 0.0 {
                 return None;
             }
-            let standing = planted.iter().filter(|p| p.foothold.is_ok()).map(|p| p.stance.time);
-            let away = standing.map(|s| (s.from - time).max(time - s.to)).fold(f32::INFINITY, f32::min);
+            let standing =
+                planned(planted).zip(landings).map(|((s, _), l)| (s.time.from - l.lead, s.time.to));
+            let away = standing.map(|(from, to)| (from - time).max(time - to)).fold(f32::INFINITY, f32::min);
             let ramp = f64::from((away / NEAR).clamp(0.0, 1.0));
             let leg = &legs[i];
             let ankle = leg.hip + leg.thigh + leg.shank;

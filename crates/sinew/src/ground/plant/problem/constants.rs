@@ -55,6 +55,13 @@ pub const DAMPING: [f64; 2] = [1e-2, 1e-3];
 /// damping where it loses more and the step is refused for it.
 pub const REFUSED: [f64; 2] = [0.01, 100.0];
 
+/// Longest time in which a sole rolls down from the heel, in seconds: people stand flat after 0.1 s. What takes longer is no
+/// landing.
+pub const ROLL: f32 = 0.1;
+/// Pitch down of a sole that lands on its forefoot by the time that it takes to roll down, in radians per second: on treads
+/// people pitch it by 20 to 35 degrees.
+pub const ROLL_RATE: f64 = 250.0 * DEGREE;
+
 pub const DEGREE: f64 = core::f64::consts::PI / 180.0;
 /// Dorsiflexion without strain, and its end, in radians, for a clip that bends less.
 pub const DORSIFLEXION: [f64; 2] = [25.0 * DEGREE, 34.0 * DEGREE];

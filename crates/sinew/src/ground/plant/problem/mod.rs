@@ -34,6 +34,7 @@
 mod banded;
 mod clearance;
 mod constants;
+mod landing;
 mod leg;
 mod minimise;
 mod ranges;
@@ -93,8 +94,11 @@ impl<'a> Problem<'a> {
     fn new(planner: &'a Planner<'a>, planted: &[Vec<Planted>]) -> Self {
         let analysis = planner.analysis;
         let count = analysis.len();
-        let found: Vec<_> =
-            planted.iter().enumerate().map(|(foot, p)| reference::references(planner, foot, p)).collect();
+        let landings: Vec<_> =
+            (0..planted.len()).map(|foot| landing::landings(planner, planted, foot)).collect();
+        let found: Vec<_> = (0..planted.len())
+            .map(|foot| reference::references(planner, foot, &planted[foot], &landings[foot]))
+            .collect();
         let hips = reference::hips(planner, &found);
         // A foot that never stands follows the hips.
         let change = reference::passed(&planner.base);
@@ -112,8 +116,9 @@ impl<'a> Problem<'a> {
             .collect();
         let size = (f64::from(planner.search.leg) / LEG).max(1e-9);
         let ranges = Ranges::new(&analysis.own);
-        let keep =
-            (0..legs.len()).map(|foot| clearance::keep(planner, &planted[foot], &legs[foot])).collect();
+        let keep = (0..legs.len())
+            .map(|foot| clearance::keep(planner, &planted[foot], &landings[foot], &legs[foot]))
+            .collect();
         let width = 3 + ANGLES * legs.len();
         let [hips_own, knees_own] = analysis.own.accelerations;
         let agility = [(hips_own / (WALK[0] * size)).max(1.0), (knees_own / WALK[1]).max(1.0)];

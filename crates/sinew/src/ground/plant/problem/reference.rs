@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use glam::{DMat3, DVec3, Vec3};
 
+use super::landing::Landing;
 use crate::{
     ground::plant::{Foothold, Interval, Planted, Stance, analysis::median, planner::Planner},
     math, math64,
@@ -37,7 +38,12 @@ struct Stand {
 
 /// References of one foot at each sample. Between stances they pass from one to the next; before the first and after the
 /// last they stay. `None` if the foot has no foothold.
-pub(super) fn references(planner: &Planner<'_>, foot: usize, planted: &[Planted]) -> Option<Vec<Reference>> {
+pub(super) fn references(
+    planner: &Planner<'_>,
+    foot: usize,
+    planted: &[Planted],
+    landings: &[Landing],
+) -> Option<Vec<Reference>> {
     let analysis = planner.analysis;
     let (curve, step) = (&analysis.feet[foot], analysis.step);
     let yaw = planner.figure.legs()[foot].yaw;
@@ -80,16 +86,33 @@ pub(super) fn references(planner: &Planner<'_>, foot: usize, planted: &[Planted]
             Reference { change, ..at }
         })
         .collect();
-    for (stance, foothold) in planned(planted) {
+    for ((stance, foothold), landing) in planned(planted).zip(landings) {
         for (point, list) in [&stance.heel, &stance.ball].into_iter().enumerate() {
             if point == 0 && !foothold.heel_supported {
                 continue;
             }
             for contact in list {
                 let at = place(planner, foot, stance, foothold, point, contact).as_dvec3();
-                for i in samples(contact, step, references.len()) {
+                let first = point == 1 && contact.from == stance.ball[0].from;
+                let from =
+                    if first && landing.lead > 0.0 { stance.time.from - landing.lead } else { contact.from };
+                for i in samples(&Interval { from, ..*contact }, step, references.len()) {
                     references[i].holds[point] = Some(at);
                 }
+            }
+        }
+    }
+    for ((stance, _), landing) in planned(planted).zip(landings) {
+        let flat = stance.ball.first().map_or(stance.time.from, |b| b.from);
+        for (i, reference) in references.iter_mut().enumerate() {
+            let time = i as f32 * step;
+            if time < flat
+                && let Some((pitch, share)) = landing.pitch(time - stance.time.from)
+            {
+                let sample = &curve.samples[i];
+                let line = sample.ball - sample.heel;
+                let own = f64::from(math::atan2(line.y, line.with_y(0.0).length()));
+                reference.pitch += share * (pitch - own);
             }
         }
     }
@@ -119,7 +142,7 @@ pub(super) fn passed(heights: &[f32]) -> f64 {
 }
 
 /// Stances with a foothold.
-fn planned(planted: &[Planted]) -> impl Iterator<Item = (&Stance, &Foothold)> {
+pub(super) fn planned(planted: &[Planted]) -> impl Iterator<Item = (&Stance, &Foothold)> {
     planted.iter().filter_map(|p| Some((&p.stance, p.foothold.as_ref().ok()?)))
 }
 

@@ -1,0 +1,74 @@
+//! Landings on lower treads: the forefoot comes down first, and the heel when the clip's does.
+
+use alloc::vec::Vec;
+
+use super::{
+    constants::{ROLL, ROLL_RATE},
+    reference::planned,
+};
+use crate::{
+    ground::plant::{Foothold, Planted, Stance, planner::Planner, stride::RISER},
+    math,
+};
+
+/// Heights of steps down onto the forefoot, as fractions of the leg: from the smallest riser to 60 cm for a leg of 0.93 m.
+/// From higher ones people leap.
+const STEP: core::ops::RangeInclusive<f32> = RISER..=0.65;
+
+/// Landing on the forefoot.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Landing {
+    /// Time before the stance at which the ball lands, in seconds. It is 0 if the foot does not land on its forefoot.
+    pub lead: f32,
+    /// Time before the stance at which the foot begins to pitch down, in seconds.
+    from: f32,
+}
+
+/// Landings of a foot on its footholds. It lands on the forefoot where it comes down on a lower tread, and on its heel in the
+/// clip: the ball comes down early, so that no contact of the clip is lost.
+pub(super) fn landings(planner: &Planner<'_>, planted: &[Vec<Planted>], foot: usize) -> Vec<Landing> {
+    let mut lifted = 0.0;
+    planned(&planted[foot])
+        .map(|(stance, foothold)| {
+            let swing = stance.time.from - core::mem::replace(&mut lifted, stance.time.to);
+            let others = (0..planted.len()).filter(|k| *k != foot).flat_map(|k| planned(&planted[k]));
+            let before = others.filter(|(s, _)| s.time.from < stance.time.from);
+            let last = before.max_by(|a, b| a.0.time.from.total_cmp(&b.0.time.from));
+            let lower =
+                last.is_some_and(|(_, last)| STEP.contains(&(drop(last, foothold) / planner.search.leg)));
+            let lead = roll(stance).filter(|_| lower).unwrap_or(0.0).min(0.25 * swing);
+            Landing { lead, from: 0.5 * swing }
+        })
+        .collect()
+}
+
+/// Height by which a foothold is below another, beyond what the slope of both explains, in metres.
+fn drop(last: &Foothold, next: &Foothold) -> f32 {
+    let middle = |f: &Foothold| 0.5 * (f.heel + f.ball);
+    let slope = |f: &Foothold| {
+        let line = f.ball - f.heel;
+        line.y / line.with_y(0.0).length().max(f32::MIN_POSITIVE)
+    };
+    let way = middle(next) - middle(last);
+    slope(last).min(slope(next)) * way.with_y(0.0).length() - way.y
+}
+
+/// Time from the first contact of the heel to that of the ball, where the foot rolls from one to the other, in seconds.
+fn roll(stance: &Stance) -> Option<f32> {
+    let time = stance.ball.first()?.from - stance.heel.first()?.from;
+    (time > 0.0 && time <= ROLL).then_some(time)
+}
+
+impl Landing {
+    /// Pitch of the sole up from the ground's at a time from the start of the stance in radians, with the share by which it
+    /// replaces the clip's.
+    pub fn pitch(&self, time: f32) -> Option<(f64, f64)> {
+        let ahead = -time;
+        if self.lead <= 0.0 || ahead >= self.from {
+            return None;
+        }
+        let share = math::smoothstep(((self.from - ahead) / (self.from - self.lead)).min(1.0));
+        let down = math::smoothstep((ahead / self.lead).clamp(0.0, 1.0));
+        Some((-ROLL_RATE * f64::from(self.lead * down), f64::from(share)))
+    }
+}

@@ -143,6 +143,64 @@ fn a_foot_goes_up_stairs_without_being_thrown_up() {
 }
 
 #[test]
+fn a_foot_lands_on_its_forefoot_on_lower_treads_alone() {
+    let walk = walk();
+    let (mut forefoot, mut heel_first) = (0, 0);
+    let stairs = Stairs::new().with_rise(0.17).with_going(0.29).with_steps(20).with_lead(0.7);
+    let down = stairs.with_flight(Flight::Down);
+    let low = stairs.with_rise(0.025).with_flight(Flight::Down);
+    let slope = Slope::new().with_angle(-20f32.to_radians()).with_length(8.0).with_lead(0.7);
+    let grounds: [(&str, TriangleMesh, Height); 4] = [
+        ("up", stairs.mesh().unwrap(), Box::new(move |x, z| stairs.height(x, z))),
+        ("down", down.mesh().unwrap(), Box::new(move |x, z| down.height(x, z))),
+        ("low steps down", low.mesh().unwrap(), Box::new(move |x, z| low.height(x, z))),
+        ("slope down", slope.mesh().unwrap(), Box::new(move |x, z| slope.height(x, z))),
+    ];
+    for (name, mesh, height) in grounds {
+        let (plan, planted) = plant(&walk, mesh);
+        let mut pose = walk.rest.clone();
+        let mut all: Vec<_> =
+            (0..2).flat_map(|leg| plan.stances[leg].iter().map(move |p| (leg, p))).collect();
+        all.sort_by(|a, b| a.1.stance.time.from.total_cmp(&b.1.stance.time.from));
+        for pair in all.windows(2) {
+            let [(_, last), (leg, next)] = pair else { unreachable!() };
+            let [before, after] = [last, next].map(|p| p.foothold.unwrap().ball.y);
+            let (heel, ball) = (next.stance.heel[0].from, next.stance.ball[0].from);
+            let highest = next.foothold.map(|f| f.heel.y.max(f.ball.y)).unwrap() + 0.02;
+            // Times at which heel and ball come down, and the pitch of the sole at the first, by the written clip.
+            let joints = &walk.figure.legs()[*leg];
+            let mut downs = [None; 2];
+            let mut pitch = None;
+            for &time in planted.times.iter().filter(|t| (heel - 0.2..ball + 0.1).contains(*t)) {
+                planted.clip.sample(time, &mut pose);
+                pose.update();
+                let [heel, ball] =
+                    [joints.sole.heel, joints.sole.ball].map(|p| pose.model(joints.foot).transform_point3(p));
+                for (down, at) in downs.iter_mut().zip([heel, ball]) {
+                    // Not on the tread above.
+                    if at.y - height(at.x, at.z).unwrap() < 0.004 && at.y < highest {
+                        down.get_or_insert(time);
+                        pitch.get_or_insert(
+                            (ball.y - heel.y).atan2((ball - heel).with_y(0.0).length()).to_degrees(),
+                        );
+                    }
+                }
+            }
+            let [heel_down, ball_down] = downs.map(|d| d.unwrap_or(f32::INFINITY));
+            let label = format!("{name}, leg {leg}, {heel} s: heel {heel_down}, ball {ball_down}, {pitch:?}");
+            if name == "down" && before - after > 0.15 {
+                assert!(heel_down - ball_down > 0.03 && pitch.unwrap() < -10.0, "{label}");
+                forefoot += 1;
+            } else if heel < ball {
+                assert!(heel_down <= ball_down, "{label}");
+                heel_first += 1;
+            }
+        }
+    }
+    assert!(forefoot >= 4 && heel_first >= 12, "{forefoot}, {heel_first}");
+}
+
+#[test]
 fn offsets_stay_and_only_the_legs_and_the_hips_move() {
     let walk = walk();
     let (_, mesh, _) = grounds().swap_remove(0);

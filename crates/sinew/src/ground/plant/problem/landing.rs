@@ -1,19 +1,16 @@
-//! Landings on lower treads: the forefoot comes down first, and the heel when the clip's does.
+//! Landings on lower treads: the forefoot comes down first, and the heel when the clip's does, as people go down stairs. Where
+//! the clip's heel leads the ball by a time, the ball leads the heel by the same.
 
 use alloc::vec::Vec;
 
 use super::{
-    constants::{ROLL, ROLL_RATE},
+    constants::{LEAP, ROLL, ROLL_RATE},
     reference::planned,
 };
 use crate::{
     ground::plant::{Foothold, Planted, Stance, planner::Planner, stride::RISER},
     math,
 };
-
-/// Heights of steps down onto the forefoot, as fractions of the leg: from the smallest riser to 60 cm for a leg of 0.93 m.
-/// From higher ones people leap.
-const STEP: core::ops::RangeInclusive<f32> = RISER..=0.65;
 
 /// Landing on the forefoot.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,8 +31,9 @@ pub(super) fn landings(planner: &Planner<'_>, planted: &[Vec<Planted>], foot: us
             let others = (0..planted.len()).filter(|k| *k != foot).flat_map(|k| planned(&planted[k]));
             let before = others.filter(|(s, _)| s.time.from < stance.time.from);
             let last = before.max_by(|a, b| a.0.time.from.total_cmp(&b.0.time.from));
-            let lower =
-                last.is_some_and(|(_, last)| STEP.contains(&(drop(last, foothold) / planner.search.leg)));
+            let lower = last.is_some_and(|(_, last)| {
+                (RISER..=LEAP).contains(&(drop(last, foothold) / planner.search.leg))
+            });
             let lead = roll(stance).filter(|_| lower).unwrap_or(0.0).min(0.25 * swing);
             Landing { lead, from: 0.5 * swing }
         })

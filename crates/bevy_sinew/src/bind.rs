@@ -26,12 +26,9 @@ use bevy_mesh::{
 use bevy_transform::components::Transform;
 use sinew::{
     JointId, JointTransform, Skeleton,
-    body::{Legs, Skin, bind_locals},
+    body::{Skin, bind_locals},
     glam::{Affine3, DAffine3, Vec3},
-    ground::{
-        plant::{Figure, Leg},
-        walk::Creature,
-    },
+    ground::plant::{Figure, Leg},
     math,
 };
 use tracing::warn;
@@ -228,8 +225,8 @@ pub(crate) fn bind(
                 bound.kit.figure.get_or_init(measure);
             }
             if slots.iter().any(|(.., kind)| *kind == Kind::Walk) {
-                let measure = || below.creature(&entities, bound, inverse.as_deref(), meshes.as_deref());
-                bound.kit.creature.get_or_init(measure);
+                let measure = || below.skin(&entities, bound, inverse.as_deref(), meshes.as_deref()).0;
+                bound.kit.skin.get_or_init(measure);
             }
             bound.set_slots(&slots);
         }
@@ -358,23 +355,10 @@ impl Below<'_, '_> {
         let bare = |leg: &Leg| !skin.iter().any(|(joint, _)| bound.kit.skeleton.is_below(*joint, leg.foot));
         if absent && figure.legs().iter().any(bare) {
             warn!(
-                "the soles of the character {character} follow from its bones, as a mesh is not kept in main memory"
+                "the soles of the character {character} follow from its bones, as a mesh is not kept in main memory; `FootPlanting::sole` sets them"
             );
         }
         Ok(figure)
-    }
-
-    /// A creature's legs, soles and belly.
-    fn creature(
-        &self,
-        entities: &[Entity],
-        bound: &Bound,
-        inverse: Option<&Assets<SkinnedMeshInverseBindposes>>,
-        meshes: Option<&Assets<Mesh>>,
-    ) -> Result<Creature, String> {
-        let (skin, _) = self.skin(entities, bound, inverse, meshes);
-        let legs = Legs::find(&bound.kit.bind, &skin).map_err(|error| error.to_string())?;
-        Creature::new(&bound.kit.bind, &legs, &skin).map_err(|error| error.to_string())
     }
 
     /// Vertices of the skinned meshes in the bind pose, each with its joint of largest weight; and whether some are missing.

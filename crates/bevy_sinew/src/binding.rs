@@ -8,7 +8,7 @@ use bevy_mesh::Mesh;
 use sinew::{
     JointId, JointTransform, Pose, Skeleton,
     body::{BodyRoles, RoleError, RoleHints},
-    glam::Affine3,
+    glam::{Affine3, Vec3},
     ground::{Ground, plant::Figure, walk::Creature},
 };
 
@@ -79,7 +79,9 @@ pub(crate) struct Kit {
     pub meshes: Vec<AssetId<Mesh>>,
     /// Pelvis, legs and soles, once they have been measured.
     pub figure: OnceLock<Result<Figure, String>>,
-    /// Legs, soles and belly of a creature, once they have been looked for.
+    /// The skin of a creature in the bind pose, by which its soles and its belly are measured.
+    pub skin: OnceLock<Vec<(JointId, Vec3)>>,
+    /// A creature with the legs that its shape shows, once they have been looked for.
     pub creature: OnceLock<Result<Creature, String>>,
     /// The body with human limits, once it has been asked for.
     person: OnceLock<Option<Person>>,
@@ -120,6 +122,7 @@ impl Kit {
             declared,
             meshes,
             figure: OnceLock::new(),
+            skin: OnceLock::new(),
             creature: OnceLock::new(),
             person: OnceLock::new(),
             size,
@@ -267,8 +270,17 @@ impl Bound {
     pub fn solve(&mut self, stage: u8, ground: &dyn Ground) {
         let (part, joints, dt) = (&*self.part, &*self.joints, self.dt);
         let frame = Frame { part, joints, targets: &[], ground, dt, records: self.records };
-        let of_stage = self.slots.iter_mut().filter(|slot| slot.kind.stage() as u8 == stage);
-        of_stage.for_each(|slot| slot.solve(&mut self.pose, self.scale, &frame));
+        let mut slots = &mut self.slots[..];
+        while let Some((slot, after)) = std::mem::take(&mut slots).split_first_mut() {
+            if slot.kind.stage() as u8 == stage {
+                slot.solve(&mut self.pose, self.scale, &frame);
+                if let Some((from, to)) = slot.handle.placed().filter(|_| slot.active) {
+                    let moved = to.inverse() * from;
+                    after.iter_mut().flat_map(|slot| &mut slot.targets).for_each(|t| t.leave_behind(&moved));
+                }
+            }
+            slots = after;
+        }
     }
 
     /// Finds anew which joints are read and written. Allocates only where other joints are read than before.

@@ -5,11 +5,16 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use bevy_ecs::{component::Component, entity::Entity, reflect::ReflectComponent};
+use bevy_ecs::{
+    component::Component,
+    entity::{Entity, EntityMapper, MapEntities},
+    reflect::ReflectComponent,
+};
 use bevy_math::Vec3;
 use bevy_reflect::{Reflect, std_traits::ReflectDefault};
 use sinew::{
     AffineError, JointId, Placement, Pose, Report, Workspace,
+    body::{Legs, LegsError},
     glam::Affine3,
     ground::{
         Filter, Ground,
@@ -19,7 +24,7 @@ use sinew::{
 };
 
 use crate::{
-    FootContact, IkLayer, IkReport,
+    FootContact, IkBone, IkLayer, IkReport,
     binding::{Bound, Kit, Part},
     carrier::Carrier,
     gather::{NoPlace, Places},
@@ -32,8 +37,8 @@ use crate::{
 /// how fast it goes; feet step by a gait, stand where they land, and the trunk follows. Its legs are found by the shape of its
 /// skeleton, soles and belly on its meshes, where these are kept in main memory.
 ///
-/// It moves the character: its [`Transform`](bevy_transform::components::Transform) is written in each frame, after the targets of
-/// other components have been placed. Who moves the character elsewhere puts it there, where it stands anew. An entity above the
+/// It moves the character: its [`Transform`](bevy_transform::components::Transform) is written in each frame, and what applies after
+/// it, as a look-at, starts from there. Who moves the character elsewhere puts it there, where it stands anew. An entity above the
 /// character must not move.
 ///
 /// ```
@@ -61,6 +66,9 @@ pub struct CreatureWalk {
     /// Time constant in seconds with which trailing tails return to the animation, 0 to 10. The moving trunk pulls them along. 0 by
     /// default, at which tails stay with the trunk.
     pub trail: f32,
+    /// The legs, for a creature whose shape does not show them. Empty (the default): they are found by the shape of its skeleton.
+    #[entities]
+    pub legs: IkLegs,
     /// The entity that carries the creature: a lift, a ship. `None` (the default) for what is at rest. It walks on it as it moves.
     #[entities]
     pub platform: Option<Entity>,
@@ -76,6 +84,44 @@ template! {
         ride: f32,
         lift: f32,
         trail: f32,
+        legs: IkLegs,
+    }
+}
+
+/// A leg of a creature: the bone at its top, and that of its foot.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Reflect)]
+#[reflect(Default, Clone, Debug, PartialEq)]
+pub struct IkLeg {
+    /// The first bone of the leg, such as the thigh.
+    pub root: IkBone,
+    /// The last one that walks: the foot, the hoof, or the last segment of an insect's leg.
+    pub tip: IkBone,
+}
+
+/// Legs of a creature, three or more, in any order.
+///
+/// ```
+/// use bevy_sinew::IkLegs;
+/// let legs = IkLegs::of([("thigh.L", "foot.L"), ("thigh.R", "foot.R"), ("tail", "tail_end")]);
+/// assert_eq!(legs.0.len(), 3);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Default, Reflect)]
+#[reflect(Default, Clone, Debug, PartialEq)]
+pub struct IkLegs(pub Vec<IkLeg>);
+
+impl IkLegs {
+    /// Legs with these roots and tips.
+    pub fn of<B: Into<IkBone>>(legs: impl IntoIterator<Item = (B, B)>) -> Self {
+        Self(legs.into_iter().map(|(root, tip)| IkLeg { root: root.into(), tip: tip.into() }).collect())
+    }
+}
+
+impl MapEntities for IkLegs {
+    fn map_entities<M: EntityMapper>(&mut self, mapper: &mut M) {
+        for leg in &mut self.0 {
+            leg.root.map_entities(mapper);
+            leg.tip.map_entities(mapper);
+        }
     }
 }
 
@@ -116,7 +162,16 @@ impl CreatureReport {
 impl Default for CreatureWalk {
     fn default() -> Self {
         let WalkOptions { ride, lift, trail, .. } = WalkOptions::new();
-        Self { velocity: Vec3::ZERO, turn: 0.0, influence: 1.0, ride, lift, trail, platform: None }
+        Self {
+            velocity: Vec3::ZERO,
+            turn: 0.0,
+            influence: 1.0,
+            ride,
+            lift,
+            trail,
+            legs: IkLegs::default(),
+            platform: None,
+        }
     }
 }
 
@@ -158,11 +213,18 @@ impl Handle for CreatureSlot {
         let options = |walk: &CreatureWalk| (walk.ride, walk.lift, walk.trail);
         self.changed |= options(&self.wanted) != options(&given);
         let trails = (self.wanted.trail > 0.0) != (given.trail > 0.0);
-        self.wanted = CreatureWalk::clone(&given);
-        self.wanted.influence *= influence;
+        // An order in each frame must not copy the names of the legs.
+        if self.wanted.legs != given.legs {
+            self.wanted.legs.clone_from(&given.legs);
+            (self.creature, self.solver) = (None, None);
+            self.joints.clear();
+        }
+        let CreatureWalk { velocity, turn, ride, lift, trail, platform, .. } = *given;
+        let influence = given.influence * influence;
+        let legs = std::mem::take(&mut self.wanted.legs);
+        self.wanted = CreatureWalk { velocity, turn, influence, ride, lift, trail, legs, platform };
         if self.creature.is_none() {
-            self.creature =
-                Some(bound.kit.creature.get().ok_or("its legs have not been looked for")?.clone()?);
+            self.creature = Some(creature(&self.wanted.legs, bound)?);
             self.reset = true;
         } else if !trails {
             return Ok(Wish::Solve { fresh: false });
@@ -222,6 +284,7 @@ impl Handle for CreatureSlot {
     fn rest(&mut self) {
         self.reset = true;
         self.placed = None;
+        self.told = CreatureReport::default();
         self.carrier.forget();
     }
 
@@ -315,6 +378,23 @@ impl CreatureSlot {
         told.position_tolerance = 1e-3 * walker.creature().length();
         Ok(told)
     }
+}
+
+/// The creature with these legs, or with those that are found.
+fn creature(legs: &IkLegs, bound: &Bound) -> Result<Creature, String> {
+    let kit = &bound.kit;
+    let skin = kit.skin.get().ok_or("its legs have not been looked for")?;
+    let made = |legs: Result<Legs, LegsError>| {
+        let legs = legs.map_err(|error| error.to_string())?;
+        Creature::new(&kit.bind, &legs, skin).map_err(|error| error.to_string())
+    };
+    if legs.0.is_empty() {
+        return kit.creature.get_or_init(|| made(Legs::find(&kit.bind, skin))).clone();
+    }
+    let find = |bone: &IkBone| bound.find(bone).map_err(|error| error.to_string());
+    let ends: Result<Vec<_>, String> =
+        legs.0.iter().map(|leg| Ok((find(&leg.root)?, find(&leg.tip)?))).collect();
+    made(Legs::given(&kit.bind, skin, &ends?))
 }
 
 fn turn_of(place: &Affine3) -> sinew::glam::Quat {

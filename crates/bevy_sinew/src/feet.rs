@@ -14,6 +14,7 @@ use sinew::{
         Filter, Ground, Platform,
         plant::{
             Figure, FootPlanter, FootPlanterError, FootPlanterReport, FootPlanterState, Leg, PlantOptions,
+            Sole,
         },
     },
     math,
@@ -34,7 +35,8 @@ use crate::{
 /// Plants a two-legged character's feet on the ground: entities with [`IkGround`](crate::IkGround). Feet stand where they land, along
 /// slopes and over edges, and the pelvis follows them. The animation is one over flat ground.
 ///
-/// Soles are measured on the character's meshes, where these are kept in main memory; else they follow from its bones.
+/// Soles are measured on the character's meshes, where these are kept in main memory; else they follow from its bones, with a
+/// warning, if [`sole`](Self::sole) does not tell them.
 ///
 /// ```
 /// # use bevy_ecs::prelude::*;
@@ -61,6 +63,49 @@ pub struct FootPlanting {
     /// Distance in heights of the character by which a jump from frame to frame is a teleport, after which feet start anew; 1 by
     /// default. [`IkTeleport`] tells of others.
     pub jump: f32,
+    /// Both soles, in place of those that are measured. `None` by default.
+    pub sole: Option<IkSole>,
+}
+
+/// The sole of a foot, in metres of the character's bind pose. It is level there, and points where the measured one does.
+///
+/// ```
+/// use bevy_sinew::{FootPlanting, IkSole};
+/// let boots = IkSole { height: 0.11, heel: 0.07, tip: 0.22 };
+/// let feet = FootPlanting { sole: Some(boots), ..Default::default() };
+/// # assert!(feet.sole.is_some());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Default, Reflect)]
+#[reflect(Default, Clone, Debug, PartialEq)]
+pub struct IkSole {
+    /// Height of the ankle over the sole: 0 or more.
+    pub height: f32,
+    /// Distance of the heel behind the ankle: 0 or more.
+    pub heel: f32,
+    /// Distance of the tip ahead of the ankle: more than 0.
+    pub tip: f32,
+}
+
+impl IkSole {
+    /// Sets the soles of a figure.
+    fn set(&self, figure: &mut Figure, bind: &Pose) -> Result<(), String> {
+        let Self { height, heel, tip } = *self;
+        let fits = [height, heel, tip].iter().all(|length| (0.0..f32::MAX).contains(length)) && tip > 0.0;
+        let wrong = || {
+            format!("a sole {height} m below the ankle, from {heel} m behind it to {tip} m ahead, is none")
+        };
+        let length = figure.leg_length();
+        for leg in figure.legs_mut() {
+            let ankle = bind.position(leg.foot);
+            let ahead = math::rotate(bind.model_rotation(leg.foot), leg.sole.tip - leg.sole.heel);
+            let ahead = ahead.with_y(0.0).normalize_or(Vec3::Z);
+            let below = ankle - Vec3::Y * height;
+            let ends = [below - ahead * heel, below + ahead * tip];
+            let sole = Sole::from_mesh(bind, leg.foot, leg.toes, length, &ends).filter(|_| fits);
+            leg.sole = sole.ok_or_else(wrong)?;
+        }
+        Ok(())
+    }
 }
 
 template! {
@@ -71,12 +116,13 @@ template! {
         grounded: bool,
         look_ahead: bool,
         jump: f32,
+        sole: Option<IkSole>,
     }
 }
 
 impl Default for FootPlanting {
     fn default() -> Self {
-        Self { influence: 1.0, grounded: true, platform: None, look_ahead: true, jump: 1.0 }
+        Self { influence: 1.0, grounded: true, platform: None, look_ahead: true, jump: 1.0, sole: None }
     }
 }
 
@@ -178,6 +224,7 @@ pub(crate) struct FeetSlot {
     influence: f32,
     grounded: bool,
     jump: f32,
+    sole: Option<IkSole>,
     platform: Option<Entity>,
     /// The character in this frame: its place in the world; and what carries it.
     world: Affine3,
@@ -212,10 +259,14 @@ impl Handle for FeetSlot {
         (self.influence, self.grounded, self.jump, self.platform) =
             (influence * given.influence, given.grounded, given.jump, given.platform);
         self.looks_ahead = given.look_ahead;
-        if self.figure.is_some() {
+        if self.figure.is_some() && self.sole == given.sole {
             return Ok(Wish::Solve { fresh: false });
         }
-        let figure = bound.kit.figure.get().ok_or("its feet have not been measured")?.clone()?;
+        (self.figure, self.solver, self.sole) = (None, None, given.sole);
+        let mut figure = bound.kit.figure.get().ok_or("its feet have not been measured")?.clone()?;
+        if let Some(sole) = &given.sole {
+            sole.set(&mut figure, &bound.kit.bind)?;
+        }
         self.joints.clear();
         for leg in figure.legs() {
             self.joints

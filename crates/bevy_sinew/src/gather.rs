@@ -91,7 +91,7 @@ impl Places<'_, '_> {
             let local = then(local, place);
             match above {
                 Some(above) => (at, place) = (above, Some(local)),
-                None => return Ok(Source::Model(*model_from_world * local)),
+                None => return Ok(Source::World(*model_from_world * local)),
             }
         }
     }

@@ -50,12 +50,12 @@ pub use binding::IkBinding;
 pub use body::{FullBodyIk, IkGoal, IkGoals, IkRoot};
 pub use bone::{IkBone, IkBones};
 pub use chain::{ChainIk, ChainIkTemplate, IkSolver};
-pub use creature::{CreatureReport, CreatureWalk, CreatureWalkTemplate};
+pub use creature::{CreatureReport, CreatureWalk, CreatureWalkTemplate, IkLeg, IkLegs};
 pub use drag::{DragIk, DragIkTemplate};
 pub use draw::IkDraw;
 #[cfg(feature = "gizmos")]
 pub use draw::IkGizmos;
-pub use feet::{FootContact, FootLanded, FootLifted, FootPlanting, FootPlantingTemplate, IkTeleport};
+pub use feet::{FootContact, FootLanded, FootLifted, FootPlanting, FootPlantingTemplate, IkSole, IkTeleport};
 pub use ground::IkGround;
 pub use limb::{LimbIk, LimbIkTemplate};
 pub use limits::{IkFreedom, IkLimits};

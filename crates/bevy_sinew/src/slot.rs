@@ -83,7 +83,9 @@ impl IkStatus {
 /// The place of a target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Source {
-    /// In the character's model space.
+    /// Elsewhere in the world, in the character's model space.
+    World(Affine3),
+    /// Hanging from the character, in its model space.
     Model(Affine3),
     /// On a bone of the character itself (of the whole skeleton), as posed when it is needed.
     Bone(JointId, Affine3),
@@ -93,7 +95,7 @@ impl Source {
     /// The place in model space, by a pose of a part of the skeleton.
     pub fn place(&self, part: &Part, pose: &Pose) -> Affine3 {
         match *self {
-            Self::Model(place) => place,
+            Self::World(place) | Self::Model(place) => place,
             Self::Bone(joint, offset) => part.joint(joint).map_or(offset, |joint| pose.model(joint) * offset),
         }
     }
@@ -102,10 +104,17 @@ impl Source {
         self.place(part, pose).translation
     }
 
+    /// The character's model space has moved: `moved` takes places from what it was.
+    pub fn leave_behind(&mut self, moved: &Affine3) {
+        if let Self::World(place) = self {
+            *place = *moved * *place;
+        }
+    }
+
     /// The bone that it is on.
     pub fn bone(&self) -> Option<JointId> {
         match self {
-            Self::Model(_) => None,
+            Self::World(_) | Self::Model(_) => None,
             Self::Bone(joint, _) => Some(*joint),
         }
     }

@@ -81,7 +81,7 @@ pub(crate) fn write(
                 transform.translation = local.translation;
                 transform.rotation = math::rotation_of(&split(&local).0.matrix3);
             }
-            if let Some(walked) = slot.handle.walked().filter(|_| slot.active)
+            if let Some(walked) = slot.handle.walked()
                 && let Ok(mut known) = walks.get_mut(slot.entity)
                 && *known != *walked
             {

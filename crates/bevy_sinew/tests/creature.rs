@@ -8,7 +8,8 @@ use bevy_ecs::{message::Messages, prelude::*};
 use bevy_math::{Quat, Vec3};
 use bevy_mesh::{Mesh, Mesh3d};
 use bevy_sinew::{
-    CreatureReport, CreatureWalk, FootLanded, FootLifted, IkBinding, IkGround, IkReport, IkStatus,
+    ChainIk, CreatureReport, CreatureWalk, FootLanded, FootLifted, IkBinding, IkGround, IkLegs, IkReport,
+    IkStatus,
 };
 use bevy_transform::components::Transform;
 use common::{DT, at, bone, clocked as app, spawn, to_bevy};
@@ -361,4 +362,84 @@ fn tails_trail_by_an_option_that_can_change() {
         app.update();
     }
     assert!(yaw(&app).abs() < 1e-3, "{}", yaw(&app));
+}
+
+#[test]
+fn legs_can_be_given() {
+    let mut app = app();
+    let model = sample::creature(6).unwrap();
+    ground(&mut app, &roof());
+    let bind = model.bind_pose();
+    let found = Legs::find(&bind, &model.skin_points(&bind)).unwrap();
+    let named = |n: usize| {
+        let leg = &found.legs[n];
+        (model.skeleton.name(leg.root), model.skeleton.name(leg.tip))
+    };
+    // The front pair is lifted by the game.
+    let four = IkLegs::of((2..6).map(named));
+    let walk = CreatureWalk { velocity: Vec3::Z * 0.2, legs: four.clone(), ..Default::default() };
+    let (character, _) = crawler(&mut app, &model, Transform::from_xyz(0.0, 0.3, -2.0), walk);
+    let most = |app: &mut App| {
+        let standing = (0..60).map(|_| {
+            app.update();
+            app.world().get::<CreatureReport>(character).unwrap().standing
+        });
+        standing.max().unwrap()
+    };
+    assert_eq!(most(&mut app), 4);
+    assert!(place(&app, character).translation.z > -1.95);
+    let set = |app: &mut App, legs: IkLegs| {
+        app.world_mut().get_mut::<CreatureWalk>(character).unwrap().legs = legs;
+    };
+    set(&mut app, IkLegs::default());
+    assert!(most(&mut app) > 4);
+    for (legs, why) in [
+        (IkLegs::of([("no_such", "bone"); 4]), "no_such"),
+        (IkLegs::of((0..2).map(named)), "legs"),
+        (IkLegs::of((0..4).map(named).map(|(root, tip)| (tip, root))), "does not hang below"),
+    ] {
+        set(&mut app, legs);
+        app.update();
+        let told = report(&app, character);
+        assert!(told.status == IkStatus::Failed && told.problem.contains(why), "{told:?}");
+        let walked = app.world().get::<CreatureReport>(character).unwrap();
+        assert_eq!(*walked, CreatureReport::default(), "it does not walk");
+    }
+    set(&mut app, four);
+    assert_eq!(most(&mut app), 4);
+}
+
+/// What applies after the walk sees the place to which it has moved the character.
+#[test]
+fn chains_meet_targets_in_the_world_while_it_walks() {
+    let mut app = app();
+    let model = sample::creature(6).unwrap();
+    ground(&mut app, &roof());
+    let walk = CreatureWalk { velocity: Vec3::Z * 1.0, turn: 1.0, ..Default::default() };
+    let (character, bones) = crawler(&mut app, &model, Transform::from_xyz(0.0, 0.3, -2.0), walk);
+    let legs = Legs::find(&model.bind_pose(), &model.skin_points(&model.bind_pose())).unwrap();
+    // A front foot reaches for a point in the world, which goes along as the creature was in the frame before.
+    let leg = &legs.legs[0];
+    let bind = model.bind_pose();
+    let [root, tip] = [leg.root, leg.tip].map(|joint| bind.position(joint));
+    let foot = bones[leg.tip.index()];
+    let target = app.world_mut().spawn(Transform::IDENTITY).id();
+    app.world_mut().entity_mut(character).insert(ChainIk {
+        root: model.skeleton.name(leg.root).into(),
+        tip: model.skeleton.name(leg.tip).into(),
+        target: Some(target),
+        ..Default::default()
+    });
+    let (mut furthest, mut frames) = (0.0f32, 0);
+    for frame in 0..60 {
+        let aim = place(&app, character).transform_point(root + 0.8 * (tip - root));
+        app.world_mut().get_mut::<Transform>(target).unwrap().translation = aim;
+        let before = place(&app, character).translation;
+        app.update();
+        if frame > 1 && place(&app, character).translation.distance(before) > 5e-3 {
+            frames += 1;
+            furthest = furthest.max(at(&app, foot).distance(aim));
+        }
+    }
+    assert!(frames > 30 && furthest < 1e-4, "{frames} frames: {furthest} m");
 }

@@ -10,7 +10,8 @@ use bevy_ecs::{message::Messages, prelude::*};
 use bevy_math::{Quat, Vec3};
 use bevy_mesh::{Mesh, Mesh3d, PrimitiveTopology};
 use bevy_sinew::{
-    FootLanded, FootLifted, FootPlanting, IkBinding, IkGround, IkReport, IkSkeleton, IkStatus, IkTeleport,
+    FootLanded, FootLifted, FootPlanting, IkBinding, IkGround, IkReport, IkSkeleton, IkSole, IkStatus,
+    IkTeleport,
 };
 use bevy_transform::components::Transform;
 use common::{DT, HEIGHT, animate, at, bone, clocked as app, locals, mannequin, spawn, to_bevy};
@@ -89,14 +90,62 @@ fn walker(app: &mut App, start: Transform) -> (Entity, Vec<Entity>, Arc<Model>) 
     (character, bones, model)
 }
 
-/// Up a step of 15 cm, beside the planter called directly, with soles from the mesh or, where that is not kept, from the bones.
+/// Up a step of 15 cm, beside the planter called directly, with soles from the mesh or, where that is not kept, from the bones or
+/// from a setting.
 #[test]
 fn feet_are_where_the_planter_puts_them() {
-    let bones_alone = compared(false).legs()[0].sole;
-    assert_ne!(bones_alone, compared(true).legs()[0].sole, "the mesh says more");
+    let bones_alone = compared(false, None).legs()[0].sole;
+    assert_ne!(bones_alone, compared(true, None).legs()[0].sole, "the mesh says more");
+    let set = compared(false, Some(IkSole { height: 0.12, heel: 0.08, tip: 0.21 })).legs()[0].sole;
+    assert_ne!(set, bones_alone);
 }
 
-fn compared(meshes: bool) -> Figure {
+/// Soles that are level in the bind pose, `height` below the ankles, from `heel` behind them to `tip` ahead.
+fn set_soles(figure: &mut Figure, bind: &Pose, sole: IkSole) {
+    for leg in figure.legs_mut() {
+        let [ankle, toes] = [leg.foot, leg.toes.unwrap()].map(|joint| bind.position(joint));
+        let ahead = (toes - ankle).with_y(0.0).normalize();
+        let at = |forwards: f32| ankle + ahead * forwards - Vec3::Y * sole.height;
+        let local = |joint, at| bind.model(joint).inverse().transform_point3(at);
+        let [heel, ball, tip] = [-sole.heel, (toes - ankle).dot(ahead), sole.tip].map(at);
+        for (now, wanted) in [
+            (&mut leg.sole.heel, local(leg.foot, heel)),
+            (&mut leg.sole.ball, local(leg.foot, ball)),
+            (&mut leg.sole.tip, local(leg.toes.unwrap(), tip)),
+        ] {
+            *now = wanted;
+        }
+    }
+}
+
+#[test]
+fn soles_that_are_none_are_told_and_can_be_mended() {
+    let mut app = app();
+    ground(&mut app, Vec3::new(0.0, 0.02, 0.0), Vec3::new(8.0, 1.0, 5.0));
+    let (character, ..) = walker(&mut app, Transform::IDENTITY);
+    let mut set = |sole: IkSole| {
+        app.world_mut().get_mut::<FootPlanting>(character).unwrap().sole = Some(sole);
+        (0..3).for_each(|_| app.update());
+        app.world().get::<IkReport>(character).unwrap().clone()
+    };
+    let fits = IkSole { height: 0.1, heel: 0.05, tip: 0.2 };
+    for wrong in [
+        IkSole { height: f32::NAN, ..fits },
+        IkSole { height: -0.1, ..fits },
+        IkSole { heel: f32::INFINITY, ..fits },
+        IkSole { tip: 0.0, ..fits },
+        IkSole { heel: 1e30, tip: 1e30, ..fits },
+    ] {
+        let report = set(wrong);
+        assert!(
+            report.status == IkStatus::Failed && report.problem.contains("m below the ankle"),
+            "{wrong:?}: {report:?}"
+        );
+        assert_eq!(set(fits).status, IkStatus::Solved);
+    }
+}
+
+fn compared(meshes: bool, sole: Option<IkSole>) -> Figure {
     let mut app = app();
     let (low, high) = (Vec3::new(0.0, 0.02, 0.0), Vec3::new(0.0, 0.17, 4.0));
     let sizes = [Vec3::new(8.0, 1.0, 5.0), Vec3::new(8.0, 1.0, 4.0)];
@@ -122,7 +171,11 @@ fn compared(meshes: bool) -> Figure {
         skins.into_iter().for_each(|id| drop(kept.get_mut(id).unwrap().take_gpu_data()));
     }
     let skin = if meshes { model.skin_points(&bind) } else { Vec::new() };
-    let figure = Figure::of_body(&bind, &body, &skin).unwrap();
+    let mut figure = Figure::of_body(&bind, &body, &skin).unwrap();
+    if let Some(sole) = sole {
+        app.world_mut().get_mut::<FootPlanting>(character).unwrap().sole = Some(sole);
+        set_soles(&mut figure, &bind, sole);
+    }
     let planter = FootPlanter::new(&figure, PlantOptions::default()).unwrap();
     let mut feet = planter.state();
     let mut furthest: f32 = 0.0;

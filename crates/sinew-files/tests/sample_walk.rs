@@ -190,6 +190,24 @@ fn knees_bend_as_they_should_and_never_pop() {
     }
 }
 
+/// Between the foot turned up and a right angle to the shin.
+#[test]
+fn ankles_bend_no_further_than_a_walkers() {
+    let frames = Frames::new();
+    for side in ["L", "R"] {
+        let bend = (0..frames.times.len()).map(|k| {
+            let shin = frames.place(k, &format!("shin.{side}")) - frames.place(k, &format!("foot.{side}"));
+            let foot = frames.frames[k][frames.joint(&format!("foot.{side}"))].z_axis.truncate();
+            shin.normalize().dot(foot).asin().to_degrees()
+        });
+        let (low, high) = bend.fold((f64::MAX, f64::MIN), |(l, h), b| (l.min(b), h.max(b)));
+        assert!(
+            (20.0..27.5).contains(&high) && (-20.0..-8.0).contains(&low),
+            "{side}: {low} to {high} degrees"
+        );
+    }
+}
+
 #[test]
 fn arms_swing_against_the_legs_below_the_shoulders() {
     let frames = Frames::new();

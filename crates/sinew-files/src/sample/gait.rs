@@ -121,12 +121,13 @@ impl FootKeys {
             height.extend([(lift, 0.0), (at(0.30), 0.052 * push), (at(0.62), 0.032 * push), (land, 0.0)]);
             let strike = 21.0 * DEGREE * (step.past / 0.69).clamp(0.0, 1.0);
             heel.extend([(at(0.42), 0.0), (land - 0.02, strike), (land + 0.10, 0.0)]);
+            // The heel rises before the ankle bends further than people's do in a walk.
             ball.extend([
                 (lift - 0.27, 0.0),
-                (lift - 0.17, 2.5 * DEGREE * push),
-                (lift - 0.105, 10.0 * DEGREE * push),
-                (lift - 0.05, 29.0 * DEGREE * push),
-                (lift, 51.0 * DEGREE * push),
+                (lift - 0.19, 4.0 * DEGREE * push),
+                (lift - 0.12, 13.5 * DEGREE * push),
+                (lift - 0.055, 33.0 * DEGREE * push),
+                (lift, 53.0 * DEGREE * push),
                 (lift + 0.055, 62.0 * DEGREE * push),
                 (at(0.72), 0.0),
             ]);
@@ -214,7 +215,7 @@ impl PelvisKeys {
             };
             ahead.push((middle, under + lead));
             across.push((middle - 0.03, step.carrier() * 0.022));
-            height.push((middle, if k + 2 == steps.len() { -0.046 } else { -0.016 }));
+            height.push((middle, if k + 2 == steps.len() { -0.028 } else { -0.016 }));
             if !last {
                 // Just after the landing the legs are farthest apart, and the pelvis is lowest.
                 let wide = step.past / 0.69;

@@ -67,7 +67,7 @@ pub struct FootPlanting {
     pub sole: Option<IkSole>,
 }
 
-/// The sole of a foot, in metres of the character's bind pose. It is level there, and points where the measured one does.
+/// The sole of a foot, in metres of the character's bind pose. It is level there, and points to the toes.
 ///
 /// ```
 /// use bevy_sinew::{FootPlanting, IkSole};
@@ -97,7 +97,8 @@ impl IkSole {
         let length = figure.leg_length();
         for leg in figure.legs_mut() {
             let ankle = bind.position(leg.foot);
-            let ahead = math::rotate(bind.model_rotation(leg.foot), leg.sole.tip - leg.sole.heel);
+            let measured = || math::rotate(bind.model_rotation(leg.foot), leg.sole.tip - leg.sole.heel);
+            let ahead = leg.toes.map_or_else(measured, |toes| bind.position(toes) - ankle);
             let ahead = ahead.with_y(0.0).normalize_or(Vec3::Z);
             let below = ankle - Vec3::Y * height;
             let ends = [below - ahead * heel, below + ahead * tip];

@@ -268,7 +268,8 @@ impl Figure {
     }
 
     /// Legs of the figure, to change their settings. The ranges that [`Figure::new`] checks still apply, but are not checked
-    /// here: planting fails with an influence outside 0 to 1.
+    /// here: planting fails with an influence outside 0 to 1. Floor and front are those of the soles that [`Figure::new`] was
+    /// given: other soles want a new figure.
     pub fn legs_mut(&mut self) -> &mut [Leg] {
         &mut self.legs
     }

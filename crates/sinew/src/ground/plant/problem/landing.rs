@@ -18,7 +18,7 @@ pub(super) struct Landing {
     /// Time before the stance at which the ball lands, in seconds. It is 0 if the foot does not land on its forefoot.
     pub lead: f32,
     /// Time before the stance at which the foot begins to pitch down, in seconds.
-    from: f32,
+    pub from: f32,
 }
 
 /// Landings of a foot on its footholds. It lands on the forefoot where it comes down on a lower tread, and on its heel in the
@@ -59,14 +59,10 @@ fn roll(stance: &Stance) -> Option<f32> {
 
 impl Landing {
     /// Pitch of the sole up from the ground's at a time from the start of the stance in radians, with the share by which it
-    /// replaces the clip's.
-    pub fn pitch(&self, time: f32) -> Option<(f64, f64)> {
-        let ahead = -time;
-        if self.lead <= 0.0 || ahead >= self.from {
-            return None;
-        }
-        let share = math::smoothstep(((self.from - ahead) / (self.from - self.lead)).min(1.0));
-        let down = math::smoothstep((ahead / self.lead).clamp(0.0, 1.0));
-        Some((-ROLL_RATE * f64::from(self.lead * down), f64::from(share)))
+    /// replaces the clip's. The foot must land on its forefoot.
+    pub fn pitch(&self, time: f32) -> (f64, f64) {
+        let share = math::smoothstep(((self.from + time) / (self.from - self.lead)).clamp(0.0, 1.0));
+        let down = math::smoothstep((-time / self.lead).clamp(0.0, 1.0));
+        (-ROLL_RATE * f64::from(self.lead * down), f64::from(share))
     }
 }

@@ -103,17 +103,15 @@ pub(super) fn references(
         }
     }
     for ((stance, _), landing) in planned(planted).zip(landings) {
-        let flat = stance.ball.first().map_or(stance.time.from, |b| b.from);
-        for (i, reference) in references.iter_mut().enumerate() {
-            let time = i as f32 * step;
-            if time < flat
-                && let Some((pitch, share)) = landing.pitch(time - stance.time.from)
-            {
-                let sample = &curve.samples[i];
-                let line = sample.ball - sample.heel;
-                let own = f64::from(math::atan2(line.y, line.with_y(0.0).length()));
-                reference.pitch += share * (pitch - own);
-            }
+        // Until the ball stands in the clip, too.
+        let Some(ball) = stance.ball.first().filter(|_| landing.lead > 0.0) else { continue };
+        let pitched = Interval { from: stance.time.from - landing.from, to: ball.from };
+        for i in samples(&pitched, step, references.len()) {
+            let (pitch, share) = landing.pitch(i as f32 * step - stance.time.from);
+            let sample = &curve.samples[i];
+            let line = sample.ball - sample.heel;
+            let own = f64::from(math::atan2(line.y, line.with_y(0.0).length()));
+            references[i].pitch += share * (pitch - own);
         }
     }
     Some(references)

@@ -37,8 +37,8 @@ use crate::{
 /// how fast it goes; feet step by a gait, stand where they land, and the trunk follows. Its legs are found by the shape of its
 /// skeleton, soles and belly on its meshes, where these are kept in main memory.
 ///
-/// It moves the character: its [`Transform`](bevy_transform::components::Transform) is written in each frame, and what applies after
-/// it, as a look-at, starts from there. Who moves the character elsewhere puts it there, where it stands anew. An entity above the
+/// It moves the character: its [`Transform`](bevy_transform::components::Transform) is written in each frame, and components that are
+/// applied later, such as a look-at, see the new position. Who moves the character elsewhere puts it there, where it stands anew. An entity above the
 /// character must not move.
 ///
 /// ```

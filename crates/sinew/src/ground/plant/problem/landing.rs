@@ -1,5 +1,7 @@
-//! Landings on lower treads: the forefoot comes down first, and the heel when the clip's does, as people go down stairs. Where
-//! the clip's heel leads the ball by a time, the ball leads the heel by the same.
+//! Landings on lower treads: the forefoot touches the tread before the heel, as when people go down stairs.
+//!
+//! The heel keeps the contact times of the clip. If the clip's heel touches the floor some time before the ball, the ball
+//! touches the lower tread that long before the heel.
 
 use alloc::vec::Vec;
 
@@ -21,8 +23,8 @@ pub(super) struct Landing {
     pub from: f32,
 }
 
-/// Landings of a foot on its footholds. It lands on the forefoot where it comes down on a lower tread, and on its heel in the
-/// clip: the ball comes down early, so that no contact of the clip is lost.
+/// Landings of a foot on each of its footholds. It lands on the forefoot if the foothold is lower than that of the other foot, and
+/// if the clip lands on the heel. The ball lands early, so that no contact of the clip is lost.
 pub(super) fn landings(planner: &Planner<'_>, planted: &[Vec<Planted>], foot: usize) -> Vec<Landing> {
     let mut lifted = 0.0;
     planned(&planted[foot])
@@ -58,8 +60,8 @@ fn roll(stance: &Stance) -> Option<f32> {
 }
 
 impl Landing {
-    /// Pitch of the sole up from the ground's at a time from the start of the stance in radians, with the share by which it
-    /// replaces the clip's. The foot must land on its forefoot.
+    /// Pitch of the sole relative to the ground in radians, toes up, and the share by which it replaces the clip's pitch, from 0 to 1.
+    /// `time` is in seconds from the start of the stance, and negative before it. `lead` must be positive.
     pub fn pitch(&self, time: f32) -> (f64, f64) {
         let share = math::smoothstep(((self.from + time) / (self.from - self.lead)).clamp(0.0, 1.0));
         let down = math::smoothstep((-time / self.lead).clamp(0.0, 1.0));

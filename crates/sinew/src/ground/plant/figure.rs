@@ -149,7 +149,7 @@ pub struct Figure {
     pub(super) floor: f32,
     /// Rotation of the pelvis in the rest pose, in model space.
     pub(super) rest_pelvis: Quat,
-    /// Horizontal direction of the soles in the rest pose.
+    /// Horizontal direction that the hips face in the rest pose.
     pub(super) front: Vec3,
     /// Horizontal direction away from the other legs across `front`, for each leg.
     pub(super) outward: Vec<Vec3>,
@@ -163,6 +163,19 @@ pub struct Figure {
     pub(super) trunk: Option<Trunk>,
     /// Feet whose soles are assumed from a person's proportions.
     pub(super) assumed_soles: Vec<JointId>,
+}
+
+/// Horizontal direction that the line between two hips faces, on the side of the soles, whose mean direction is `soles`. It is that
+/// of the soles for other numbers of hips, and for hips across which the soles do not point.
+pub(super) fn facing(mut hips: impl Iterator<Item = Vec3>, soles: Vec3) -> Vec3 {
+    let (Some(a), Some(b), None) = (hips.next(), hips.next(), hips.next()) else { return soles };
+    let front = (a - b).with_y(0.0).normalize_or_zero().cross(Vec3::Y);
+    // Within 60 degrees.
+    match front.dot(soles) {
+        cos if cos > 0.5 => front,
+        cos if cos < -0.5 => -front,
+        _ => soles,
+    }
 }
 
 impl Figure {
@@ -197,7 +210,8 @@ impl Figure {
         let soles: Vec<_> = legs.iter().map(|leg| leg.sample(rest, Vec3::ZERO)).collect();
         let floor = soles.iter().map(|s| s.heel_at().y.min(s.ball_at().y)).fold(f32::INFINITY, f32::min);
         let level = |v: Vec3| v.with_y(0.0).normalize_or_zero();
-        let front = level(soles.iter().map(|s| level(s.ball - s.heel)).sum()).normalize_or(Vec3::Z);
+        let ahead = level(soles.iter().map(|s| level(s.ball - s.heel)).sum()).normalize_or(Vec3::Z);
+        let front = facing(soles.iter().map(|s| s.hip), ahead);
         let left = Vec3::Y.cross(front);
         let middle = soles.iter().map(|s| s.hip).sum::<Vec3>() / legs.len() as f32;
         let outward = |s: &FootSample| if (s.hip - middle).dot(left) < 0.0 { -left } else { left };
@@ -301,4 +315,31 @@ pub(super) fn toe_angle(foot: &FootSample, up: Vec3) -> f64 {
     let up = math::perpendicular(along, up);
     let toes = foot.tip - foot.ball;
     math64::atan2(f64::from(toes.dot(up)), f64::from(toes.dot(along)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hips_face_across_their_line_on_the_side_of_the_soles() {
+        let hips = [Vec3::new(0.1, 0.9, 0.0), Vec3::new(-0.1, 0.92, 0.0)];
+        let [a, b] = hips;
+        let soles = |degrees: f32| {
+            let (sin, cos) = degrees.to_radians().sin_cos();
+            Vec3::new(sin, 0.0, cos)
+        };
+        for (hips, degrees, front) in [
+            (&[a, b][..], 20.0, Vec3::Z),
+            (&[b, a], -50.0, Vec3::Z),
+            (&[a, b], 170.0, Vec3::NEG_Z),
+            (&[a, b], 80.0, soles(80.0)),
+            (&[a, a], 20.0, soles(20.0)),
+            (&[a], 20.0, soles(20.0)),
+            (&[a, b, a], 20.0, soles(20.0)),
+        ] {
+            let found = facing(hips.iter().copied(), soles(degrees));
+            assert!((found - front).length() < 1e-6, "{hips:?}, {degrees}: {found}, not {front}");
+        }
+    }
 }

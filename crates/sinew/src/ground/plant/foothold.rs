@@ -60,6 +60,16 @@ pub fn heading(yaw: f32) -> Vec3 {
     Vec3::new(math::sin(yaw), 0.0, math::cos(yaw))
 }
 
+/// Pitch of a line from heel to ball in radians, toes up.
+pub(super) fn pitch(line: Vec3) -> f32 {
+    math::atan2(line.y, line.with_y(0.0).length())
+}
+
+/// Rise of a line per horizontal distance.
+pub(super) fn slope(line: Vec3) -> f32 {
+    line.y / line.with_y(0.0).length().max(f32::MIN_POSITIVE)
+}
+
 impl Foothold {
     /// Horizontal unit vector from heel to ball.
     fn direction(&self) -> Vec3 {
@@ -72,7 +82,7 @@ impl Foothold {
     pub(super) fn level(&self, tip: f32) -> Self {
         let line = self.ball - self.heel;
         let (length, along) = (line.length(), self.direction());
-        let pitch = math::atan2(line.y, line.with_y(0.0).length()) + self.toes;
+        let pitch = pitch(line) + self.toes;
         let y = self.heel.y.max(self.ball.y).max(self.ball.y + tip * math::sin(pitch));
         let heel = if self.heel.y > self.ball.y { self.heel } else { self.ball - along * length };
         let heel = heel.with_y(y);

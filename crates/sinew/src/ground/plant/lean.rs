@@ -4,7 +4,7 @@ use alloc::{borrow::ToOwned, vec::Vec};
 
 use glam::{Quat, Vec3};
 
-use super::{ClipAnalysis, Figure, FigureError, Foothold, Plan, Planted};
+use super::{ClipAnalysis, Figure, FigureError, Foothold, Plan, Planted, figure::facing};
 use crate::{JointId, Pose, Skeleton, math};
 
 /// Joints by which a figure leans. The trunk turns about its lowest joint as a whole: people lean from the hips, and a lean
@@ -128,7 +128,8 @@ pub(super) fn lean(analysis: &ClipAnalysis, leg: f32, stances: &[Vec<Planted>]) 
     let last = analysis.len() - 1;
     let soles: Vec<Vec3> = (0..=last).map(|i| soles(analysis, i)).collect();
     let soles = mean(&soles, half);
-    let front: Vec<Vec3> = (0..=last).map(|i| front(analysis, i, soles[i])).collect();
+    let front: Vec<Vec3> =
+        (0..=last).map(|i| facing(hips(analysis, i), soles[i].normalize_or_zero())).collect();
     let front = mean(&front, half);
     let raw: Vec<f32> = (0..=last)
         .map(|i| {
@@ -186,21 +187,9 @@ fn soles(analysis: &ClipAnalysis, sample: usize) -> Vec3 {
     feet.map(|s| (s.ball - s.heel).with_y(0.0)).sum()
 }
 
-/// Horizontal direction that the hips face at a sample, on the side of the soles; that of the soles without two hips.
-fn front(analysis: &ClipAnalysis, sample: usize, soles: Vec3) -> Vec3 {
-    let hip = |foot: usize| Some(analysis.feet.get(foot)?.samples.get(sample)?.hip);
-    let across = match (hip(0), hip(1)) {
-        (Some(a), Some(b)) => (a - b).with_y(0.0).normalize_or_zero(),
-        _ => Vec3::ZERO,
-    };
-    let front = across.cross(Vec3::Y);
-    if front == Vec3::ZERO {
-        soles.normalize_or_zero()
-    } else if front.dot(soles) < 0.0 {
-        -front
-    } else {
-        front
-    }
+/// Hips at a sample.
+fn hips(analysis: &ClipAnalysis, sample: usize) -> impl Iterator<Item = Vec3> {
+    analysis.feet.iter().filter_map(move |f| Some(f.samples.get(sample)?.hip))
 }
 
 /// Means over `reach` values to either side, fewer at the ends.

@@ -3,7 +3,7 @@
 use glam::Vec3;
 
 use crate::{
-    ground::plant::{FootFrame, FootSample},
+    ground::plant::{FootFrame, FootSample, foothold::pitch},
     math,
 };
 
@@ -104,7 +104,7 @@ pub fn relieve(clip: &FootSample, hip: Vec3, touch: Touch, frame: &mut FootFrame
     let lifts = ((FEET[1] - foot) / (FEET[1] - FEET[0])).clamp(0.0, 1.0);
     turn(clip, hip, bones, clip.ball * touch.near, [lifts, FRAC_PI_2], frame);
     let sole = clip.ball - clip.heel;
-    let raised = math::atan2(sole.y, sole.with_y(0.0).length()).max(0.0);
+    let raised = pitch(sole).max(0.0);
     let most = FRAC_PI_2 + (raised - FRAC_PI_2) * touch.heel;
     let before = math::rotate(frame.turn, clip.ball).y;
     let lowers = (1.0 - lifts) * (1.0 - touch.ball);

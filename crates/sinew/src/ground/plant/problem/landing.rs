@@ -10,7 +10,7 @@ use super::{
     reference::planned,
 };
 use crate::{
-    ground::plant::{Foothold, Planted, Stance, planner::Planner, stride::RISER},
+    ground::plant::{Foothold, Planted, Stance, foothold::slope, planner::Planner, stride::RISER},
     math,
 };
 
@@ -45,10 +45,7 @@ pub(super) fn landings(planner: &Planner<'_>, planted: &[Vec<Planted>], foot: us
 /// Height by which a foothold is below another, beyond what the slope of both explains, in metres.
 fn drop(last: &Foothold, next: &Foothold) -> f32 {
     let middle = |f: &Foothold| 0.5 * (f.heel + f.ball);
-    let slope = |f: &Foothold| {
-        let line = f.ball - f.heel;
-        line.y / line.with_y(0.0).length().max(f32::MIN_POSITIVE)
-    };
+    let slope = |f: &Foothold| slope(f.ball - f.heel);
     let way = middle(next) - middle(last);
     slope(last).min(slope(next)) * way.with_y(0.0).length() - way.y
 }

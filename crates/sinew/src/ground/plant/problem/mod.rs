@@ -15,7 +15,7 @@
 //!   at once. On lower treads it is pitched down before it lands ([`landing`]);
 //! - distances of heels and balls in contact from their places, by their absolute values: a point is either held, or given
 //!   up where a range forbids it;
-//! - what joints exceed their ranges by, squared;
+//! - what joints exceed their ranges by, and accelerations of the hips' height the most of people and of the clip, squared;
 //! - depths of soles below the ground, squared, at samples and half-way between them.
 //!
 //! # Solution
@@ -47,7 +47,7 @@ use alloc::vec::Vec;
 use glam::{DVec3, Vec3};
 
 use super::{FootFrame, Planted, planner::Planner};
-use constants::{LEG, WALK};
+use constants::{HURRIES, LEG, WALK};
 use leg::{ANGLES, ClipLeg, PITCH, POINTS, PosedLeg, YAW};
 use ranges::Ranges;
 use reference::Reference;
@@ -82,6 +82,8 @@ struct Problem<'a> {
     size: f64,
     /// Factors of the tolerances of accelerations of hips and legs, for clips that accelerate more than a walk.
     agility: [f64; 2],
+    /// Largest acceleration of the hips' height, in m/s2, beyond that of the clip at the same time.
+    hurry: f64,
 }
 
 /// Solves the motion of all legs. `planted` holds the stances of each.
@@ -122,7 +124,8 @@ impl<'a> Problem<'a> {
         let width = 3 + ANGLES * legs.len();
         let [hips_own, knees_own] = analysis.own.accelerations;
         let agility = [(hips_own / (WALK[0] * size)).max(1.0), (knees_own / WALK[1]).max(1.0)];
-        Self { planner, legs, references, hips, ranges, keep, width, size, agility }
+        let hurry = (HURRIES[0] * size).max(HURRIES[1] * hips_own);
+        Self { planner, legs, references, hips, ranges, keep, width, size, agility, hurry }
     }
 
     fn count(&self) -> usize {

@@ -6,7 +6,12 @@ use glam::{DMat3, DVec3, Vec3};
 
 use super::landing::Landing;
 use crate::{
-    ground::plant::{Foothold, Interval, Planted, Stance, analysis::median, planner::Planner},
+    ground::plant::{
+        Foothold, Interval, Planted, Stance,
+        analysis::median,
+        foothold::{pitch, slope},
+        planner::Planner,
+    },
     math, math64,
 };
 
@@ -52,11 +57,9 @@ pub(super) fn references(
             let (heel, ball, _) = stance.place(curve, step, yaw);
             let middle = 0.5 * (foothold.heel + foothold.ball);
             let by = middle - (0.5 * (heel + ball)).with_y(planner.floor);
-            let line = foothold.ball - foothold.heel;
-            let pitch = math::atan2(line.y, line.with_y(0.0).length());
             let at = Reference {
                 by: by.as_dvec3(),
-                pitch: f64::from(pitch),
+                pitch: f64::from(pitch(foothold.ball - foothold.heel)),
                 yaw: f64::from(yaw),
                 roll: f64::from(foothold.roll),
                 ..Reference::default()
@@ -107,11 +110,9 @@ pub(super) fn references(
         let Some(ball) = stance.ball.first().filter(|_| landing.lead > 0.0) else { continue };
         let pitched = Interval { from: stance.time.from - landing.from, to: ball.from };
         for i in samples(&pitched, step, references.len()) {
-            let (pitch, share) = landing.pitch(i as f32 * step - stance.time.from);
+            let (to, share) = landing.pitch(i as f32 * step - stance.time.from);
             let sample = &curve.samples[i];
-            let line = sample.ball - sample.heel;
-            let own = f64::from(math::atan2(line.y, line.with_y(0.0).length()));
-            references[i].pitch += share * (pitch - own);
+            references[i].pitch += share * (to - f64::from(pitch(sample.ball - sample.heel)));
         }
     }
     Some(references)
@@ -180,7 +181,7 @@ fn place(
     let base = planner.base_at(0.5 * (contact.from + contact.to));
     // On the same surface as the foothold, by the slope of its sole.
     let line = foothold.ball - foothold.heel;
-    let slope = line.y / line.with_y(0.0).length().max(f32::MIN_POSITIVE);
+    let slope = slope(line);
     let along = line.with_y(0.0).normalize_or(Vec3::Z);
     let on = |at: Vec3| {
         let at = at + off;

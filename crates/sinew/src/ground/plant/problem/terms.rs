@@ -8,8 +8,8 @@ use super::{
     Problem, State,
     clearance::Spot,
     constants::{
-        BALL, DEPTH, HEEL, HIPS, HIPS_ACCELERATION, LEG_ACCELERATION, LEG_TURN, RANGE, ROUND, SOLE_TURN,
-        STRAIN, WAY,
+        BALL, DEPTH, HEEL, HIPS, HIPS_ACCELERATION, HURRY, LEG_ACCELERATION, LEG_TURN, RANGE, ROUND,
+        SOLE_TURN, STRAIN, WAY,
     },
     leg::{ANGLES, PITCH, PosedLeg, SHANK, THIGH, TILT, YAW},
 };
@@ -72,6 +72,7 @@ impl Problem<'_> {
                     sink(&row, a, weight, 0.5 * weight * a * a);
                 }
             }
+            self.hips_hurry(state, i, model.loose, sink);
             for leg in 0..self.legs.len() {
                 self.strays(state, i, leg, sink);
                 self.ranges(state, i, leg, model.loose, sink);
@@ -79,6 +80,34 @@ impl Problem<'_> {
             }
         }
         self.depths(state, model, sink);
+    }
+
+    /// Acceleration of the hips' height beyond the most that people and the clip have.
+    fn hips_hurry(
+        &self,
+        state: &State,
+        i: usize,
+        loose: f64,
+        sink: &mut impl FnMut(&[(usize, f64)], f64, f64, f64),
+    ) {
+        if i == 0 || i + 1 == self.count() {
+            return;
+        }
+        let step = f64::from(self.planner.analysis.step);
+        let rate = 1.0 / (step * step);
+        let of = |[a, b, c]: [f64; 3]| (a - 2.0 * b + c) * rate;
+        let at = [i - 1, i, i + 1];
+        let own = of(at.map(|i| f64::from(self.planner.analysis.pelvis[i].y)));
+        let row = at.map(|i| i * self.width + 1);
+        let all = own + of(row.map(|j| state.x[j]));
+        let most = self.hurry.max(own.abs());
+        let off = all - all.clamp(-most, most);
+        if off != 0.0 {
+            let tolerance = HURRY * loose * self.size;
+            let weight = 1.0 / (tolerance * tolerance);
+            let [a, b, c] = row;
+            sink(&[(a, rate), (b, -2.0 * rate), (c, rate)], off, weight, 0.5 * weight * off * off);
+        }
     }
 
     /// Distance of the middle of a sole from the clip's, moved with the ground.

@@ -538,15 +538,19 @@ impl LookAt {
             if by > 0.0 { math::rotate(math::axis_angle(axis, by), last) } else { last }
         };
         *towards = Some(unit(math::rotate(math::conjugate(above), looks)));
-        let (axis, off) = between(front, looks);
         let from = |node| math::sqrt((eye - turning.tree.position(node)).length_squared());
         let reach = from(0);
         // A target as near as the motion of the face itself would be chased round and round. Nearer to the last joint than
         // the face's ray passes it, the face cannot look at a target at all. So the face looks past nearer targets, in their
         // direction.
         let clear = reach.max(3.0 * from(turning.head));
+        let clears = self.dead_zone == 0.0 && distance >= clear;
+        if clears && self.is_whole(front.dot(looks), distance, reach) {
+            return to_target;
+        }
+        let (axis, off) = between(front, looks);
         let part = self.part(off, distance, reach);
-        if part >= 1.0 && self.dead_zone == 0.0 && distance >= clear {
+        if clears && part >= 1.0 {
             return to_target;
         }
         math::rotate(math::axis_angle(axis, part * off), front) * distance.max(clear)
@@ -559,6 +563,12 @@ impl LookAt {
         let near = if distance < near { math::smoothstep(distance / near) } else { 1.0 };
         let left = (core::f32::consts::PI - off) / (core::f32::consts::PI - self.behind);
         near * if left < 1.0 { math::smoothstep(left.max(0.0)) } else { 1.0 }
+    }
+
+    /// Whether the whole look is applied to a target less than a right angle from the front, by the cosine of its angle: as
+    /// [`Self::part`] says, without the angle.
+    fn is_whole(&self, cos: f32, distance: f32, reach: f32) -> bool {
+        cos > 0.0 && self.behind >= core::f32::consts::FRAC_PI_2 && distance >= self.near * reach
     }
 
     fn turn_line(&self, turning: &mut Turning, line: &[Initial], target: Vec3) -> u32 {
@@ -619,11 +629,17 @@ impl LookAt {
             if front == Vec3::ZERO || !(distance > 0.0 && distance.is_finite()) {
                 continue;
             }
-            let (axis, off) = between(front, to_target / distance);
+            let to = to_target / distance;
             let reach = at - turning.tree.parent_frame(from.node).at.truncate();
-            let part = self.part(off, distance, math::sqrt(reach.length_squared()));
-            // The cone is applied before the fading, which so starts from the cone's edge.
-            let turn = math::axis_angle(axis, off.min(from.cone) * part);
+            let reach = math::sqrt(reach.length_squared());
+            let arc = math::shortest_arc(front, to, Vec3::ZERO);
+            let turn = if self.is_whole(front.dot(to), distance, reach) && from.within_cone(arc) {
+                arc
+            } else {
+                let (axis, off) = between(front, to);
+                // The cone is applied before the fading, which so starts from the cone's edge.
+                math::axis_angle(axis, off.min(from.cone) * self.part(off, distance, reach))
+            };
             if turning.turn(from, turn, 1.0, math::rotate(turn, front), distance) {
                 turning.tree.update(from.node..count);
                 turned = true;
@@ -741,16 +757,21 @@ impl Initial {
         self.relaxed.as_ref().unwrap_or_else(|| skeleton.limits(self.joint))
     }
 
+    /// Whether a turn, of any length, is no larger than the cone.
+    fn within_cone(&self, turn: Quat) -> bool {
+        let (v, (sine, cosine)) = (Vec3::new(turn.x, turn.y, turn.z), self.half);
+        v.length_squared() * (cosine * cosine) <= (turn.w * turn.w) * (sine * sine)
+    }
+
     /// `wanted`, of any length, or where it is further from the input pose than the cone, the rotation at the cone's edge
     /// between them. The edge's sine and cosine give it without trigonometry.
     fn held(&self, wanted: Quat) -> Quat {
         let d = math::mul(wanted, math::conjugate(self.rotation));
-        let v = Vec3::new(d.x, d.y, d.z);
-        let (v2, (sine, cosine)) = (v.length_squared(), self.half);
-        if v2 * (cosine * cosine) <= (d.w * d.w) * (sine * sine) {
+        if self.within_cone(d) {
             return math::normalize(wanted);
         }
-        let k = if d.w < 0.0 { -sine } else { sine } / math::sqrt(v2);
+        let (v, (sine, cosine)) = (Vec3::new(d.x, d.y, d.z), self.half);
+        let k = if d.w < 0.0 { -sine } else { sine } / math::sqrt(v.length_squared());
         math::normalize(math::mul(Quat::from_xyzw(v.x * k, v.y * k, v.z * k, cosine), self.rotation))
     }
 

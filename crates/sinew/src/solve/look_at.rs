@@ -442,12 +442,8 @@ impl LookAt {
         let mut turning = Turning { axis: unit(self.axis), offset: self.offset, head, tree, skeleton };
         let (eye, front) = turning.face();
         if front == Vec3::ZERO {
-            let value = self.axis.length();
-            return Err(SolveError::OutOfRange {
-                what: "the looking axis",
-                range: "longer than zero",
-                value,
-            });
+            let (what, range) = ("the looking axis", "longer than zero");
+            return Err(SolveError::OutOfRange { what, range, value: self.axis.length() });
         }
         check::finite("the position between the eyes", eye)?;
         for (initial, eye) in eyes.iter_mut().zip(&self.eyes) {
@@ -544,31 +540,25 @@ impl LookAt {
         // the face's ray passes it, the face cannot look at a target at all. So the face looks past nearer targets, in their
         // direction.
         let clear = reach.max(3.0 * from(turning.head));
-        let clears = self.dead_zone == 0.0 && distance >= clear;
-        if clears && self.is_whole(front.dot(looks), distance, reach) {
+        let part = self.part(front, looks, distance, reach);
+        if part >= 1.0 && self.dead_zone == 0.0 && distance >= clear {
             return to_target;
         }
         let (axis, off) = between(front, looks);
-        let part = self.part(off, distance, reach);
-        if clears && part >= 1.0 {
-            return to_target;
-        }
         math::rotate(math::axis_angle(axis, part * off), front) * distance.max(clear)
     }
 
-    /// The share of the look that is applied, 0 to 1, to a target `off` radians from the front and `distance` metres away.
-    /// `reach` is the reach of the line of joints, in metres.
-    fn part(&self, off: f32, distance: f32, reach: f32) -> f32 {
+    /// The share of the look that is applied, 0 to 1, to a target in the direction `to`, `distance` metres away. `reach` is the
+    /// reach of the line of joints, in metres.
+    fn part(&self, front: Vec3, to: Vec3, distance: f32, reach: f32) -> f32 {
         let near = self.near * reach;
         let near = if distance < near { math::smoothstep(distance / near) } else { 1.0 };
-        let left = (core::f32::consts::PI - off) / (core::f32::consts::PI - self.behind);
+        // Less than a right angle from the front, nothing fades, and the angle need not be known.
+        if self.behind >= core::f32::consts::FRAC_PI_2 && front.dot(to) > 0.0 {
+            return near;
+        }
+        let left = (core::f32::consts::PI - between(front, to).1) / (core::f32::consts::PI - self.behind);
         near * if left < 1.0 { math::smoothstep(left.max(0.0)) } else { 1.0 }
-    }
-
-    /// Whether the whole look is applied to a target less than a right angle from the front, by the cosine of its angle: as
-    /// [`Self::part`] says, without the angle.
-    fn is_whole(&self, cos: f32, distance: f32, reach: f32) -> bool {
-        cos > 0.0 && self.behind >= core::f32::consts::FRAC_PI_2 && distance >= self.near * reach
     }
 
     fn turn_line(&self, turning: &mut Turning, line: &[Initial], target: Vec3) -> u32 {
@@ -631,15 +621,13 @@ impl LookAt {
             }
             let to = to_target / distance;
             let reach = at - turning.tree.parent_frame(from.node).at.truncate();
-            let reach = math::sqrt(reach.length_squared());
-            let arc = math::shortest_arc(front, to, Vec3::ZERO);
-            let turn = if self.is_whole(front.dot(to), distance, reach) && from.within_cone(arc) {
-                arc
-            } else {
+            let part = self.part(front, to, distance, math::sqrt(reach.length_squared()));
+            let mut turn = math::shortest_arc(front, to, Vec3::ZERO);
+            if part < 1.0 || !from.within_cone(turn) {
                 let (axis, off) = between(front, to);
                 // The cone is applied before the fading, which so starts from the cone's edge.
-                math::axis_angle(axis, off.min(from.cone) * self.part(off, distance, reach))
-            };
+                turn = math::axis_angle(axis, off.min(from.cone) * part);
+            }
             if turning.turn(from, turn, 1.0, math::rotate(turn, front), distance) {
                 turning.tree.update(from.node..count);
                 turned = true;
@@ -835,12 +823,6 @@ fn has_direction(skeleton: &Skeleton, joint: JointId, axis: Vec3) -> Result<(), 
     if axis.is_finite() && axis != Vec3::ZERO {
         return Ok(());
     }
-    let what = "the length of the looking axis";
-    let value = axis.length();
-    Err(LookAtError::OutOfRange {
-        joint: skeleton.name(joint).into(),
-        what,
-        range: "finite and above 0",
-        value,
-    })
+    let (what, range) = ("the length of the looking axis", "finite and above 0");
+    Err(LookAtError::OutOfRange { joint: skeleton.name(joint).into(), what, range, value: axis.length() })
 }

@@ -23,9 +23,12 @@ pub(crate) struct Carrier {
 pub(crate) type Boarded = (Option<Platform>, Option<[Platform; 2]>);
 
 impl Carrier {
-    /// Reads where it is.
-    pub fn place(&mut self, platform: Option<Entity>, places: &Places) -> Result<(), NoPlace> {
-        let placed = |entity: Entity| places.world(entity).map(|place| (entity, place));
+    /// Reads where it is. The error is the platform and why it has no place.
+    pub fn place(&mut self, platform: Option<Entity>, places: &Places) -> Result<(), (Entity, NoPlace)> {
+        let placed = |entity: Entity| {
+            let place = places.world(entity).map_err(|missing| (entity, missing))?;
+            Ok((entity, place))
+        };
         self.now = platform.map(placed).transpose()?;
         self.before_now = self.before.and_then(|(entity, _)| places.world(entity).ok());
         Ok(())

@@ -236,7 +236,7 @@ impl Handle for CreatureSlot {
         Ok(Wish::Solve { fresh: true })
     }
 
-    fn place(&mut self, world: &Affine3, places: &Places, _: &Bound) -> Result<(), NoPlace> {
+    fn place(&mut self, world: &Affine3, places: &Places, _: &Bound) -> Result<(), (Entity, NoPlace)> {
         self.world = *world;
         self.carrier.place(self.wanted.platform, places)?;
         if let (Some(placed), Some(creature)) = (self.placed, &self.creature) {

@@ -55,6 +55,7 @@ pub struct FootPlanting {
     /// again after the return.
     pub grounded: bool,
     /// The entity that carries the character: a lift, a ship. `None` (the default) for what is at rest. Feet stay on it as it moves.
+    /// Without a place it is told as a lost target ([`TargetLost`](crate::TargetLost)), and nothing is planted.
     #[entities]
     pub platform: Option<Entity>,
     /// Whether feet in the air go to where they will land (the default), as far as Bevy's own players tell the coming animation, and
@@ -278,7 +279,7 @@ impl Handle for FeetSlot {
         Ok(Wish::Solve { fresh: true })
     }
 
-    fn place(&mut self, world: &Affine3, places: &Places, bound: &Bound) -> Result<(), NoPlace> {
+    fn place(&mut self, world: &Affine3, places: &Places, bound: &Bound) -> Result<(), (Entity, NoPlace)> {
         self.carrier.place(self.platform, places)?;
         self.world = *world;
         if self.looks_ahead {

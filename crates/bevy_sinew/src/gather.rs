@@ -45,8 +45,11 @@ pub(crate) enum NoPlace {
 impl core::fmt::Display for NoPlace {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Self::Gone(entity) => write!(f, "its target {entity} is gone"),
-            Self::NoTransform(entity) => write!(f, "the entity {entity}, of its target, has no Transform"),
+            Self::Gone(entity) => write!(f, "its target or platform {entity} is gone"),
+            Self::NoTransform(entity) => write!(
+                f,
+                "the entity {entity} has no Transform, which is its target or platform, or above it"
+            ),
         }
     }
 }

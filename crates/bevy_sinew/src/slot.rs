@@ -63,7 +63,7 @@ pub enum IkStatus {
     Idle,
     /// It applied; the other numbers say how near it came.
     Solved,
-    /// Its target is gone, or has no place.
+    /// Its target or its platform is gone, or has no place.
     TargetLost,
     /// It could not apply.
     Failed,
@@ -250,8 +250,8 @@ pub(crate) trait Handle: core::fmt::Debug + Send + Sync {
         targets: &mut Vec<Entity>,
     ) -> Result<Wish, String>;
 
-    /// Places what is not a target. `world` is the character's place.
-    fn place(&mut self, _world: &Affine3, _places: &Places, _bound: &Bound) -> Result<(), NoPlace> {
+    /// Places what is not a target. `world` is the character's place. The error is the platform's, and why it has no place.
+    fn place(&mut self, _world: &Affine3, _places: &Places, _bound: &Bound) -> Result<(), (Entity, NoPlace)> {
         Ok(())
     }
 
@@ -438,8 +438,8 @@ impl Slot {
                 }
             }
         }
-        if let Err(missing) = self.handle.place(&place.world, places, bound) {
-            self.lose(missing, None);
+        if let Err((platform, missing)) = self.handle.place(&place.world, places, bound) {
+            self.lose(missing, Some(platform));
             return fresh;
         }
         (self.active, self.missing) = (true, None);

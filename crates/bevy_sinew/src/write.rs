@@ -21,7 +21,7 @@ use crate::{
     transform::{from_bevy, to_bevy},
 };
 
-/// The target of a component of inverse kinematics was despawned, or lost its place. Sent once, as a message, and as an event
+/// The target of a component of inverse kinematics, or its platform, was despawned or lost its place. Sent once, as a message, and as an event
 /// for observers of the character.
 #[derive(Message, EntityEvent, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TargetLost {
@@ -30,7 +30,7 @@ pub struct TargetLost {
     pub character: Entity,
     /// The entity with the component.
     pub handle: Entity,
-    /// The target that it names.
+    /// The target or the platform that it names.
     pub target: Entity,
 }
 

@@ -9,7 +9,7 @@ use bevy_math::{Quat, Vec3};
 use bevy_mesh::{Mesh, Mesh3d};
 use bevy_sinew::{
     ChainIk, CreatureReport, CreatureWalk, FootLanded, FootLifted, IkBinding, IkGround, IkLegs, IkReport,
-    IkStatus,
+    IkStatus, TargetLost,
 };
 use bevy_transform::components::Transform;
 use common::{DT, at, bone, clocked as app, spawn, to_bevy};
@@ -337,7 +337,9 @@ fn it_walks_on_what_carries_it() {
     app.world_mut().despawn(lift);
     app.update();
     let told = report(&app, character);
-    assert!(told.status == IkStatus::Failed && told.problem.contains("is gone"), "{told:?}");
+    assert!(told.status == IkStatus::TargetLost && told.problem.contains("is gone"), "{told:?}");
+    let sent: Vec<TargetLost> = app.world_mut().resource_mut::<Messages<TargetLost>>().drain().collect();
+    assert_eq!(sent, [TargetLost { character, handle: character, target: lift }]);
 }
 
 #[test]

@@ -23,12 +23,10 @@ pub(crate) struct Carrier {
 pub(crate) type Boarded = (Option<Platform>, Option<[Platform; 2]>);
 
 impl Carrier {
-    /// Reads where it is. The error is the platform and why it has no place.
+    /// Reads the platform's place. An error names the platform and the reason.
     pub fn place(&mut self, platform: Option<Entity>, places: &Places) -> Result<(), (Entity, NoPlace)> {
-        let placed = |entity: Entity| {
-            let place = places.world(entity).map_err(|missing| (entity, missing))?;
-            Ok((entity, place))
-        };
+        let placed =
+            |entity| places.world(entity).map(|place| (entity, place)).map_err(|missing| (entity, missing));
         self.now = platform.map(placed).transpose()?;
         self.before_now = self.before.and_then(|(entity, _)| places.world(entity).ok());
         Ok(())

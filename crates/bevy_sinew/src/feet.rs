@@ -55,7 +55,7 @@ pub struct FootPlanting {
     /// again after the return.
     pub grounded: bool,
     /// The entity that carries the character: a lift, a ship. `None` (the default) for what is at rest. Feet stay on it as it moves.
-    /// Without a place it is told as a lost target ([`TargetLost`](crate::TargetLost)), and nothing is planted.
+    /// If it is despawned, [`TargetLost`](crate::TargetLost) is sent, and the character keeps its animation.
     #[entities]
     pub platform: Option<Entity>,
     /// Whether feet in the air go to where they will land (the default), as far as Bevy's own players tell the coming animation, and

@@ -46,10 +46,9 @@ impl core::fmt::Display for NoPlace {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::Gone(entity) => write!(f, "its target or platform {entity} is gone"),
-            Self::NoTransform(entity) => write!(
-                f,
-                "the entity {entity} has no Transform, which is its target or platform, or above it"
-            ),
+            Self::NoTransform(entity) => {
+                write!(f, "its target or platform, or an entity above that, has no Transform: {entity}")
+            }
         }
     }
 }

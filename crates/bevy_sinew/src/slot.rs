@@ -63,7 +63,7 @@ pub enum IkStatus {
     Idle,
     /// It applied; the other numbers say how near it came.
     Solved,
-    /// Its target or its platform is gone, or has no place.
+    /// Its target or its platform was despawned, or has no `Transform`.
     TargetLost,
     /// It could not apply.
     Failed,
@@ -250,7 +250,7 @@ pub(crate) trait Handle: core::fmt::Debug + Send + Sync {
         targets: &mut Vec<Entity>,
     ) -> Result<Wish, String>;
 
-    /// Places what is not a target. `world` is the character's place. The error is the platform's, and why it has no place.
+    /// Reads the place of a platform. `world` is the character's place. An error names the platform and the reason.
     fn place(&mut self, _world: &Affine3, _places: &Places, _bound: &Bound) -> Result<(), (Entity, NoPlace)> {
         Ok(())
     }

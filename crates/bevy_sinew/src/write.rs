@@ -21,8 +21,8 @@ use crate::{
     transform::{from_bevy, to_bevy},
 };
 
-/// The target of a component of inverse kinematics, or its platform, was despawned or lost its place. Sent once, as a message, and as an event
-/// for observers of the character.
+/// The target or the platform of a component of inverse kinematics was despawned, or lost its `Transform`. Sent once, as a message,
+/// and as an event for observers of the character.
 #[derive(Message, EntityEvent, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TargetLost {
     /// The character.

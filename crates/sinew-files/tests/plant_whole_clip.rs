@@ -201,7 +201,7 @@ fn a_foot_lands_on_its_forefoot_on_lower_treads_alone() {
 }
 
 #[test]
-fn hips_come_down_no_faster_than_a_person_brakes() {
+fn hips_accelerate_within_the_range_of_people() {
     let walk = walk();
     let Walk { figure, rest, clip, .. } = &walk;
     let stairs = Stairs::new().with_rise(0.17).with_going(0.29).with_steps(30).with_lead(0.7);
@@ -230,7 +230,7 @@ fn hips_come_down_no_faster_than_a_person_brakes() {
         }
         let steps = plan.stances.iter().flatten().filter(|p| p.foothold.is_ok()).count();
         assert!(steps >= 8, "{flight:?}, {stride:?}: {steps}");
-        // 12 m/s2 for a leg of 0.93 m, and a twentieth as that is soft. Without its term of the problem it is 13.7, 25.8 and 20.1.
+        // 12 m/s2 for a leg of 0.93 m, and a twentieth, as the range is soft. Without its term: 13.7, 25.8 and 20.1 m/s2 at the keys.
         let bound = 1.05 * 12.0 * figure.leg_length() / 0.93;
         assert!(most < bound, "{flight:?}, {stride:?}: {most} m/s2, at most {bound}");
     }

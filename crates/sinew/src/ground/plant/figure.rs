@@ -165,12 +165,12 @@ pub struct Figure {
     pub(super) assumed_soles: Vec<JointId>,
 }
 
-/// Horizontal direction that the line between two hips faces, on the side of the soles, whose mean direction is `soles`. It is that
-/// of the soles for other numbers of hips, and for hips across which the soles do not point.
+/// Horizontal front of a figure: perpendicular to the line between its two hips, on the side to which the soles point. `soles` is the
+/// mean direction of the soles. It is the front itself for other numbers of hips, or if it is more than 60 degrees from the
+/// perpendicular.
 pub(super) fn facing(mut hips: impl Iterator<Item = Vec3>, soles: Vec3) -> Vec3 {
     let (Some(a), Some(b), None) = (hips.next(), hips.next(), hips.next()) else { return soles };
     let front = (a - b).with_y(0.0).normalize_or_zero().cross(Vec3::Y);
-    // Within 60 degrees.
     match front.dot(soles) {
         cos if cos > 0.5 => front,
         cos if cos < -0.5 => -front,

@@ -187,7 +187,7 @@ fn soles(analysis: &ClipAnalysis, sample: usize) -> Vec3 {
     feet.map(|s| (s.ball - s.heel).with_y(0.0)).sum()
 }
 
-/// Hips at a sample.
+/// Positions of the hip joints at a sample.
 fn hips(analysis: &ClipAnalysis, sample: usize) -> impl Iterator<Item = Vec3> {
     analysis.feet.iter().filter_map(move |f| Some(f.samples.get(sample)?.hip))
 }

@@ -31,12 +31,12 @@ pub const ROUND: f64 = 1e-5;
 pub const RANGE: f64 = 0.1 * DEGREE;
 /// Excess of an ankle over what it bends without strain, in radians.
 pub const STRAIN: f64 = 0.5 * DEGREE;
-/// Largest acceleration of the hips' height, in m/s2, and as a multiple of the clip's 99th percentile. The judge allows a walk 12
-/// (`lab/plant`); the term is soft.
-pub const HURRIES: [f64; 2] = [11.5, 1.5];
-/// Excess of the hips' height over that acceleration, in m/s2. With 0.1 to 0.5 the same rows for choosing are natural, with
-/// 0.25 most of them in contact; with 1 and more, hips exceed 12 m/s2 down steep stairs.
-pub const HURRY: f64 = 0.25;
+/// Range of the vertical acceleration of the hips: in m/s2, and as a multiple of the clip's 99th percentile. The larger counts. The
+/// judge's bounds are 12 and 1.5 (`lab/plant`); half a metre per second squared less leaves room for the excess.
+pub const HIPS_RANGE: [f64; 2] = [11.5, 1.5];
+/// Excess of the vertical acceleration of the hips over its range, in m/s2. From 0.1 to 0.5 equally many rows for choosing are
+/// natural (`lab/plant`), and at 0.25 most hold the bounds of contact. From 1 on, hips exceed 12 m/s2 down steep stairs.
+pub const HIPS_EXCESS: f64 = 0.25;
 /// Depth of a sole below the ground, in metres.
 pub const DEPTH: f64 = 0.001;
 /// Displacement of a point beyond which the ground beside it is cast anew, in metres: a tenth of [`DEPTH`]. It is multiplied by

@@ -15,7 +15,7 @@
 //!   at once. On lower treads it is pitched down before it lands ([`landing`]);
 //! - distances of heels and balls in contact from their places, by their absolute values: a point is either held, or given
 //!   up where a range forbids it;
-//! - what joints exceed their ranges by, and accelerations of the hips' height the most of people and of the clip, squared;
+//! - excesses of joints over their ranges, and of the vertical acceleration of the hips over its range, squared;
 //! - depths of soles below the ground, squared, at samples and half-way between them.
 //!
 //! # Solution
@@ -47,7 +47,7 @@ use alloc::vec::Vec;
 use glam::{DVec3, Vec3};
 
 use super::{FootFrame, Planted, planner::Planner};
-use constants::{HURRIES, LEG, WALK};
+use constants::{HIPS_RANGE, LEG, WALK};
 use leg::{ANGLES, ClipLeg, PITCH, POINTS, PosedLeg, YAW};
 use ranges::Ranges;
 use reference::Reference;
@@ -82,8 +82,8 @@ struct Problem<'a> {
     size: f64,
     /// Factors of the tolerances of accelerations of hips and legs, for clips that accelerate more than a walk.
     agility: [f64; 2],
-    /// Largest acceleration of the hips' height, in m/s2, beyond that of the clip at the same time.
-    hurry: f64,
+    /// Range of the vertical acceleration of the hips, in m/s2. At samples where the clip's is larger, that counts.
+    hips_range: f64,
 }
 
 /// Solves the motion of all legs. `planted` holds the stances of each.
@@ -124,8 +124,8 @@ impl<'a> Problem<'a> {
         let width = 3 + ANGLES * legs.len();
         let [hips_own, knees_own] = analysis.own.accelerations;
         let agility = [(hips_own / (WALK[0] * size)).max(1.0), (knees_own / WALK[1]).max(1.0)];
-        let hurry = (HURRIES[0] * size).max(HURRIES[1] * hips_own);
-        Self { planner, legs, references, hips, ranges, keep, width, size, agility, hurry }
+        let hips_range = (HIPS_RANGE[0] * size).max(HIPS_RANGE[1] * hips_own);
+        Self { planner, legs, references, hips, ranges, keep, width, size, agility, hips_range }
     }
 
     fn count(&self) -> usize {

@@ -8,7 +8,7 @@ use super::{
     Problem, State,
     clearance::Spot,
     constants::{
-        BALL, DEPTH, HEEL, HIPS, HIPS_ACCELERATION, HURRY, LEG_ACCELERATION, LEG_TURN, RANGE, ROUND,
+        BALL, DEPTH, HEEL, HIPS, HIPS_ACCELERATION, HIPS_EXCESS, LEG_ACCELERATION, LEG_TURN, RANGE, ROUND,
         SOLE_TURN, STRAIN, WAY,
     },
     leg::{ANGLES, PITCH, PosedLeg, SHANK, THIGH, TILT, YAW},
@@ -72,7 +72,7 @@ impl Problem<'_> {
                     sink(&row, a, weight, 0.5 * weight * a * a);
                 }
             }
-            self.hips_hurry(state, i, model.loose, sink);
+            self.hips_excess(state, i, model.loose, sink);
             for leg in 0..self.legs.len() {
                 self.strays(state, i, leg, sink);
                 self.ranges(state, i, leg, model.loose, sink);
@@ -82,8 +82,8 @@ impl Problem<'_> {
         self.depths(state, model, sink);
     }
 
-    /// Acceleration of the hips' height beyond the most that people and the clip have.
-    fn hips_hurry(
+    /// Excess of the vertical acceleration of the hips over its range.
+    fn hips_excess(
         &self,
         state: &State,
         i: usize,
@@ -97,13 +97,13 @@ impl Problem<'_> {
         let rate = 1.0 / (step * step);
         let of = |[a, b, c]: [f64; 3]| (a - 2.0 * b + c) * rate;
         let at = [i - 1, i, i + 1];
-        let own = of(at.map(|i| f64::from(self.planner.analysis.pelvis[i].y)));
+        let clip = of(at.map(|i| f64::from(self.planner.analysis.pelvis[i].y)));
         let row = at.map(|i| i * self.width + 1);
-        let all = own + of(row.map(|j| state.x[j]));
-        let most = self.hurry.max(own.abs());
-        let off = all - all.clamp(-most, most);
+        let planted = clip + of(row.map(|j| state.x[j]));
+        let most = self.hips_range.max(clip.abs());
+        let off = planted - planted.clamp(-most, most);
         if off != 0.0 {
-            let tolerance = HURRY * loose * self.size;
+            let tolerance = HIPS_EXCESS * loose * self.size;
             let weight = 1.0 / (tolerance * tolerance);
             let [a, b, c] = row;
             sink(&[(a, rate), (b, -2.0 * rate), (c, rate)], off, weight, 0.5 * weight * off * off);

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { awake, browse, dragMouse, dragTouch, drawn, look, pressKeys, serve } from "./browser.mjs";
+import { awake, browse, dragMouse, dragTouch, drawn, look, pressKeys, serve, slide } from "./browser.mjs";
+import { distance } from "./points.mjs";
 
 const server = await serve();
 const browser = await browse({ hasTouch: true });
@@ -13,7 +14,6 @@ after(async () => {
   server.close();
 });
 
-const distance = (a, b) => Math.hypot(...b.map((value, axis) => a[axis] - value));
 const RANGES = [[-2.95, 2.95], [-0.7, 2.3], [-2.6, 0.3], [-2.95, 2.95], [-2, 2], [-3.05, 3.05]];
 const AXES = ["y", "z", "z", "x", "z", "x"];
 const OFFSETS = [[0, 0.13, 0], [0.52, 0, 0], [0.16, 0, 0], [0.3, 0, 0], [0.09, 0, 0], [0.15, 0, 0]];
@@ -44,12 +44,6 @@ function sound({ probe }, what) {
   return found;
 }
 
-const slide = (page, label, value) =>
-  page.$eval(`#robot .slider:has-text("${label}") input`, (input, value) => {
-    input.value = String(value);
-    input.dispatchEvent(new Event("input", { bubbles: true }));
-  }, value);
-
 test("the gripper follows the ball within its reach, downwards, by mouse, touch and keys", async () => {
   const { page, errors } = await browser.open(url);
   const ball = await page.$('#robot .handle[aria-label="Ball"]');
@@ -78,7 +72,7 @@ test("the gripper follows the ball within its reach, downwards, by mouse, touch 
     assert.ok(Math.abs(now[axis] - before[axis] - sign * 0.1) < 1e-4, `${key}: ${before} to ${now}`);
   }
   for (const turn of [1.2, -1.4, 0]) {
-    await slide(page, "Turn about its axis", turn);
+    await slide(page, "robot", "Turn about its axis", turn);
     assert.ok(Math.abs((await check(`turned by ${turn}`)).turn - turn) < 0.006);
   }
   assert.deepEqual(errors, []);

@@ -101,6 +101,16 @@ export async function awake(page) {
   return ids;
 }
 
+/** A figure's handle by its label. */
+export const handle = (page, id, name) => page.$(`#${id} .handle[aria-label="${name}"]`);
+
+/** Moves a figure's slider to a value. */
+export const slide = (page, id, label, value) =>
+  page.$eval(`#${id} .slider:has-text("${label}") input`, (input, value) => {
+    input.value = String(value);
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+  }, value);
+
 /** The middle of a handle, scrolled into view. */
 export async function middle(handle) {
   await handle.scrollIntoViewIfNeeded();

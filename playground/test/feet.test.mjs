@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { after, test } from "node:test";
 
 import { awake, browse, dragMouse, dragTouch, look, pressKeys, serve } from "./browser.mjs";
+import { distance } from "./points.mjs";
 
 const server = await serve();
 const browser = await browse({ hasTouch: true });
@@ -13,8 +14,6 @@ after(async () => {
   await browser.close();
   server.close();
 });
-
-const distance = (a, b) => Math.hypot(...b.map((value, axis) => a[axis] - value));
 
 /** The walk, frame by frame: balls of both feet, the ground below them, and whether they stand. */
 const frames = (page, change = {}) =>

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { awake, browse, dragMouse, dragTouch, drawn, look, pressKeys, serve } from "./browser.mjs";
+import { awake, browse, dragMouse, dragTouch, drawn, handle, look, pressKeys, serve } from "./browser.mjs";
+import { cross, distance, dot } from "./points.mjs";
 
 const server = await serve();
 const browser = await browse({ hasTouch: true, viewport: { width: 1280, height: 1000 } });
@@ -13,9 +14,7 @@ after(async () => {
   server.close();
 });
 
-const distance = (a, b) => Math.hypot(...b.map((value, axis) => a[axis] - value));
 const click = (page, id, text) => page.click(`#${id} :is(button, label):has-text("${text}")`);
-const handle = (page, id, name) => page.$(`#${id} .handle[aria-label="${name}"]`);
 
 // Parent and place of each joint with spread arms, in the order of a pose's numbers.
 const arm = (side, s) => [
@@ -43,9 +42,6 @@ const TREE = [
   ...leg("left", 1),
   ...leg("right", -1),
 ];
-
-const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
-const dot = (a, b) => a.reduce((sum, value, n) => sum + value * b[n], 0);
 
 /** A vector turned by a rotation vector (Rodrigues). */
 function turn(r, v) {

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { browse, dragMouse, dragTouch, drawn, look, pressKeys, serve, settled } from "./browser.mjs";
+import { browse, dragMouse, dragTouch, drawn, handle, look, pressKeys, serve, settled } from "./browser.mjs";
+import { lengths, near } from "./points.mjs";
 
 const server = await serve();
 const browser = await browse({ hasTouch: true });
@@ -13,9 +14,7 @@ after(async () => {
   server.close();
 });
 
-const near = (a, b, by, what) => assert.ok(Math.abs(a - b) <= by, `${what}: ${a}, not ${b}`);
 const together = (a, b, by, what) => a.forEach((value, axis) => near(value, b[axis], by, what));
-const lengths = (points) => points.slice(1).map(([x, y], n) => Math.hypot(x - points[n][0], y - points[n][1]));
 
 /** Angles from each segment to the next, worked out from points alone. */
 function bends(points) {
@@ -38,7 +37,6 @@ function followed(points, target, lead) {
   })][lead === "tip" ? "reverse" : "slice"]();
 }
 
-const handle = (page, id, name) => page.$(`#${id} .handle[aria-label="${name}"]`);
 const all = [
   { id: "segment", name: "Target", chains: (probe) => [[probe, "tip"]] },
   { id: "chain", name: "Target", chains: (probe) => [[probe, "tip"]] },

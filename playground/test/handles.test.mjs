@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { awake, browse, dragMouse, dragTouch, drawn, look, pressKeys, serve, settled } from "./browser.mjs";
+import { awake, browse, dragMouse, dragTouch, drawn, handle, look, pressKeys, serve, settled } from "./browser.mjs";
+import { near } from "./points.mjs";
 
 const server = await serve();
 const browser = await browse({ hasTouch: true });
@@ -13,7 +14,6 @@ after(async () => {
   server.close();
 });
 
-const near = (a, b, by, what) => assert.ok(Math.abs(a - b) <= by, `${what}: ${a}, not ${b}`);
 const together = (a, b, by, what) => [0, 1].forEach((axis) => near(a[axis], b[axis], by, what));
 const apart = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]);
 const farthest = (a, b) => Math.max(...a.map((point, n) => apart(point, b[n])));
@@ -38,7 +38,6 @@ for (let n = 0; n < 6; n++) {
 const ARM = [[0, 0], [0.4, 0.45], [0.9, 0.2], [1.18, 0.22]];
 
 const panes = { limb: "limb", independent: "history-independent", dependent: "history-dependent", spline: "spline" };
-const handle = (page, id, name) => page.$(`#${id} .handle[aria-label="${name}"]`);
 const press = async (page, id, text) => {
   await page.click(`#${id} button:has-text("${text}")`);
   await drawn(page);

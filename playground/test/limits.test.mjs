@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { browse, dragMouse, dragTouch, look, pressKeys, serve, settled } from "./browser.mjs";
+import { browse, dragMouse, dragTouch, handle, look, pressKeys, serve, settled, slide } from "./browser.mjs";
+import { distance, near } from "./points.mjs";
 
 const server = await serve();
 const browser = await browse({ hasTouch: true });
@@ -12,15 +13,6 @@ after(async () => {
   await browser.close();
   server.close();
 });
-
-const near = (a, b, by, what) => assert.ok(Math.abs(a - b) <= by, `${what}: ${a}, not ${b}`);
-const distance = (a, b) => Math.hypot(...b.map((value, axis) => (a[axis] ?? 0) - value));
-const handle = (page, id, name) => page.$(`#${id} .handle[aria-label="${name}"]`);
-const slide = (page, id, label, value) =>
-  page.$eval(`#${id} .slider:has-text("${label}") input`, (input, value) => {
-    input.value = String(value);
-    input.dispatchEvent(new Event("input", { bubbles: true }));
-  }, value);
 
 /** Drags a handle by mouse and by touch, and steps it by keys; checks each time. */
 async function tryAll(page, id, name, moves, keys, check) {

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { awake, browse, dragMouse, dragTouch, drawn, look, pressKeys, serve, settled } from "./browser.mjs";
+import { awake, browse, dragMouse, dragTouch, drawn, handle, look, pressKeys, serve, settled } from "./browser.mjs";
+import { distance, dot, lengths, minus, near } from "./points.mjs";
 
 const server = await serve();
 const browser = await browse({ hasTouch: true });
@@ -13,13 +14,8 @@ after(async () => {
   server.close();
 });
 
-const near = (a, b, by, what) => assert.ok(Math.abs(a - b) <= by, `${what}: ${a}, not ${b}`);
-const minus = (a, b) => a.map((value, axis) => value - b[axis]);
-const dot = (a, b) => a.reduce((sum, value, axis) => sum + value * b[axis], 0);
-const apart = (a, b) => Math.hypot(...minus(a, b));
-const lengths = (points) => points.slice(1).map((point, n) => apart(point, points[n]));
 const sum = (all) => all.reduce((total, one) => total + one, 0);
-const most = (a, b) => Math.max(...a.map((point, n) => apart(point, b[n])));
+const most = (a, b) => Math.max(...a.map((point, n) => distance(point, b[n])));
 const triples = (all) => Array.from({ length: all.length / 3 }, (_, n) => all.slice(3 * n, 3 * n + 3));
 
 /**
@@ -36,7 +32,7 @@ function catmullRom(curve, closed, steps = 400) {
     const first = four.findIndex((point) => point !== undefined);
     const all = four.filter((point) => point !== undefined);
     const knots = [0];
-    for (let k = 1; k < all.length; k++) knots.push(knots[k - 1] + Math.sqrt(apart(all[k], all[k - 1])));
+    for (let k = 1; k < all.length; k++) knots.push(knots[k - 1] + Math.sqrt(distance(all[k], all[k - 1])));
     const [from, to] = [knots[1 - first], knots[2 - first]];
     return Array.from({ length: steps }, (_, n) => {
       const t = from + ((to - from) * n) / steps;
@@ -55,7 +51,7 @@ function off(at, line) {
     ...line.slice(1).map((to, n) => {
       const along = minus(to, line[n]);
       const share = Math.min(Math.max(dot(minus(at, line[n]), along) / dot(along, along), 0), 1);
-      return apart(at, line[n].map((value, axis) => value + share * along[axis]));
+      return distance(at, line[n].map((value, axis) => value + share * along[axis]));
     }),
   );
 }
@@ -63,7 +59,7 @@ function off(at, line) {
 /** All joints lie on the curve, or on the straight line beyond an end that is open. */
 function onCurve({ points }, { curve }, closed, what) {
   const line = catmullRom(curve, closed, 1000);
-  const beyond = (from, to) => minus(to, from).map((value, axis) => to[axis] + (4 * value) / apart(to, from));
+  const beyond = (from, to) => minus(to, from).map((value, axis) => to[axis] + (4 * value) / distance(to, from));
   const whole = closed ? line : [beyond(line[1], line[0]), ...line, beyond(line.at(-2), line.at(-1))];
   points.forEach((point, n) => assert.ok(off(point, whole) < 2e-3, `${what}: joint ${n} is ${off(point, whole)} m off the curve`));
 }
@@ -71,7 +67,6 @@ const SNAKE = 2.6;
 const RIBBON = 4.2;
 const equal = (points, length, what) => lengths(points).forEach((bone, n) => near(bone, length / (points.length - 1), 1e-4, `${what}: bone ${n}`));
 
-const handle = (page, id, name) => page.$(`#${id} .handle[aria-label="${name}"]`);
 const press = async (page, id, text) => {
   await page.click(`#${id} :is(button, label):has-text("${text}")`);
   await drawn(page);
@@ -92,16 +87,16 @@ test("crawl: the head follows the ring along the curve by mouse, touch and keys,
     const before = await look(page, "crawl");
     await move();
     const { state, probe } = await look(page, "crawl");
-    assert.ok(apart(probe.points[0], before.probe.points[0]) > 0.1, `${what}: the head has moved`);
+    assert.ok(distance(probe.points[0], before.probe.points[0]) > 0.1, `${what}: the head has moved`);
     onCurve(probe, state, true, what);
     equal(probe.points, SNAKE, what);
     // The head is where its distance along the curve says, and the tail behind it.
     let [left, at] = [state.head, 0];
-    while (left > apart(line[at], line[at + 1])) left -= apart(line[at], line[++at]);
-    assert.ok(apart(line[at], probe.points[0]) < 0.02, `${what}: the head is ${apart(line[at], probe.points[0])} m from its place`);
+    while (left > distance(line[at], line[at + 1])) left -= distance(line[at], line[++at]);
+    assert.ok(distance(line[at], probe.points[0]) < 0.02, `${what}: the head is ${distance(line[at], probe.points[0])} m from its place`);
     // A fifth of a metre or so back.
     const behind = line[(at + line.length - 100) % line.length];
-    assert.ok(apart(behind, probe.points[2]) < apart(behind, probe.points[0]), `${what}: the tail is behind`);
+    assert.ok(distance(behind, probe.points[2]) < distance(behind, probe.points[0]), `${what}: the tail is behind`);
     if (what === "keys") near(state.head, before.state.head + 0.7, 1e-6, "seven arrows");
   }
   assert.deepEqual(errors, []);
@@ -122,7 +117,7 @@ test("crawl: each point of the curve by mouse, touch and keys takes the snake al
       const { state, probe } = await look(page, "crawl");
       const n = Number(name.match(/\d/)) - 1;
       const [from, to] = [triples(before.state.curve), triples(state.curve)];
-      to.forEach((at, k) => assert.equal(apart(at, from[k]) > 0.02, k === n, `${name} by ${what}: point ${k + 1}`));
+      to.forEach((at, k) => assert.equal(distance(at, from[k]) > 0.02, k === n, `${name} by ${what}: point ${k + 1}`));
       if (what === "keys") near(to[n][2], from[n][2] + 0.1, 1e-6, "two Page keys");
       onCurve(probe, state, true, `${name} by ${what}`);
       equal(probe.points, SNAKE, name);
@@ -159,10 +154,10 @@ test("crawl: an open curve goes on straight, and the line says how much of the t
   await pressKeys(page, head, "ArrowLeft", 60);
   const { state, probe } = await look(page, "crawl");
   near(state.head, 0, 1e-6, "the head");
-  assert.ok(apart(probe.points[0], state.curve.slice(0, 3)) < 1e-4);
+  assert.ok(distance(probe.points[0], state.curve.slice(0, 3)) < 1e-4);
   onCurve(probe, state, false, "open");
   equal(probe.points, SNAKE, "open");
-  near(apart(probe.points[0], probe.points.at(-1)), SNAKE, 1e-3, "straight");
+  near(distance(probe.points[0], probe.points.at(-1)), SNAKE, 1e-3, "straight");
   assert.match(await page.textContent("#crawl .readout"), /2\.60 m of the tail before its start/);
   await press(page, "crawl", "Skin");
   assert.deepEqual((await look(page, "crawl")).probe.points, probe.points);
@@ -207,7 +202,7 @@ test("ribbon: its end and a point by mouse, touch and keys take it along", async
       assert.ok(most(triples(before.state.curve), triples(state.curve)) > 0.02, `${name} by ${what}`);
       onCurve(probe, state, false, `${name} by ${what}`);
       equal(probe.points, RIBBON, name);
-      assert.ok(apart(probe.points[0], state.curve.slice(0, 3)) < 1e-4, "it starts where the curve does");
+      assert.ok(distance(probe.points[0], state.curve.slice(0, 3)) < 1e-4, "it starts where the curve does");
     }
   }
   assert.deepEqual(errors, []);
@@ -257,7 +252,7 @@ test("ribbon: with stretch it ends where the curve does, and the line tells by h
   const { page } = await open();
   await press(page, "ribbon", "Stretch");
   const { state, probe } = await look(page, "ribbon");
-  assert.ok(apart(probe.points.at(-1), state.curve.slice(-3)) < 1e-3);
+  assert.ok(distance(probe.points.at(-1), state.curve.slice(-3)) < 1e-3);
   onCurve(probe, state, false, "stretched");
   const percent = Number((await page.textContent("#ribbon .readout")).match(/stretched to (\d+) %/)[1]);
   near(percent, (100 * sum(lengths(probe.points))) / RIBBON, 0.6, "the percentage");

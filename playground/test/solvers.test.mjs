@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { browse, dragMouse, dragTouch, look, pressKeys, serve, settled } from "./browser.mjs";
+import { browse, dragMouse, dragTouch, handle, look, pressKeys, serve, settled, slide } from "./browser.mjs";
+import { distance, lengths, near } from "./points.mjs";
 
 const server = await serve();
 const browser = await browse({ hasTouch: true });
@@ -13,16 +14,7 @@ after(async () => {
   server.close();
 });
 
-const near = (a, b, by, what) => assert.ok(Math.abs(a - b) <= by, `${what}: ${a}, not ${b}`);
-const distance = (a, b) => Math.hypot(...b.map((value, axis) => (a[axis] ?? 0) - value));
-const lengths = (points) => points.slice(1).map((at, n) => distance(at, points[n]));
 const flat = ([x, y]) => [x, y, 0];
-const handle = (page, id, name) => page.$(`#${id} .handle[aria-label="${name}"]`);
-const slide = (page, id, label, value) =>
-  page.$eval(`#${id} .slider:has-text("${label}") input`, (input, value) => {
-    input.value = String(value);
-    input.dispatchEvent(new Event("input", { bubbles: true }));
-  }, value);
 
 /** Points turned about one of them. */
 function turned(points, about, from, angle) {

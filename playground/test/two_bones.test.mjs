@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { browse, dragMouse, dragTouch, look, pressKeys, serve, settled } from "./browser.mjs";
+import { browse, dragMouse, dragTouch, handle, look, pressKeys, serve, settled, slide } from "./browser.mjs";
+import { cross, distance, dot, minus, near, size } from "./points.mjs";
 
 const server = await serve();
 const browser = await browse({ hasTouch: true });
@@ -13,19 +14,7 @@ after(async () => {
   server.close();
 });
 
-const near = (a, b, by, what) => assert.ok(Math.abs(a - b) <= by, `${what}: ${a}, not ${b}`);
-const minus = (a, b) => a.map((value, axis) => value - b[axis]);
-const dot = (a, b) => a.reduce((sum, value, axis) => sum + value * b[axis], 0);
-const size = (a) => Math.hypot(...a);
-const distance = (a, b) => size(minus(a, b));
 const across = (a, axis) => minus(a, axis.map((value) => (value * dot(a, axis)) / dot(axis, axis)));
-const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
-const handle = (page, id, name) => page.$(`#${id} .handle[aria-label="${name}"]`);
-const slide = (page, id, label, value) =>
-  page.$eval(`#${id} .slider:has-text("${label}") input`, (input, value) => {
-    input.value = String(value);
-    input.dispatchEvent(new Event("input", { bubbles: true }));
-  }, value);
 
 /** Drags a handle by mouse and by touch and steps it by keys, and checks each time. */
 async function tryAll(page, id, name, check, keys) {

@@ -2,8 +2,9 @@
 
 import { list, literal, reals } from "../figure/copy.ts";
 import { rounded } from "../figure/fields.ts";
+import { groundCode } from "../terrain.ts";
 import { FRAMES, RATE, TRAIL, type Settings } from "./crawl.ts";
-import { groundCode, type Place } from "./places.ts";
+import { TERRAINS, type Place } from "./places.ts";
 
 /** What the programs need to know. */
 export interface Order extends Settings {
@@ -21,7 +22,7 @@ const model = Model.crawler(${legs});
 const walker = new Walker(model.creature(), { ride: ${rounded(ride)}, lift: ${rounded(lift)}, trail: ${TRAIL} });
 const state = walker.state();
 const pose = model.skeleton.rest();
-const ground = ${groundCode(place).typescript};
+const ground = ${groundCode(TERRAINS[place]).typescript};
 const [target, speed] = [[${list(target)}], ${rounded(speed)}];
 let { placement } = walker.step(state, pose, ground, 0);
 for (let frame = 0; frame < ${FRAMES}; frame++) {
@@ -44,7 +45,7 @@ console.log(x, y, z);
 
 /** In Rust: prints the same. */
 export function rust({ legs, place, ride, lift, speed, target }: Order): string {
-  const { rust: ground, imports } = groundCode(place);
+  const { rust: ground, imports } = groundCode(TERRAINS[place]);
   const vectors = place === "rough" ? "{Vec2, Vec3}" : "Vec3";
   return `use std::error::Error;
 

@@ -2,7 +2,8 @@
 
 import { load, type Files } from "sinew/files";
 
-import { groundOf, type Kind } from "./grounds.ts";
+import { groundOf } from "../terrain.ts";
+import { TERRAINS, type Kind } from "./grounds.ts";
 import { SIDES, type Settings } from "./walk.ts";
 
 /** What is to be planted: on a ground of the page, or on triangles. */
@@ -24,7 +25,7 @@ scope.onmessage = async ({ data: { ground, settings } }) => {
     const figure = model.figure();
     const { castAbove, castBelow, offset, toeOut, pelvisRate, footRate, influence } = settings;
     for (const side of SIDES) figure.setLeg(side, { soleHeight: offset, toeOut, influence });
-    const on = typeof ground === "string" ? groundOf(files, ground) : files.Ground.mesh(ground.positions, ground.indices);
+    const on = typeof ground === "string" ? groundOf(files, TERRAINS[ground]) : files.Ground.mesh(ground.positions, ground.indices);
     const { glb, plantedShare, clip } = model.plant("walk", figure, on, { castAbove, castBelow, pelvisRate, footRate, stride: "keep" });
     [clip, on, figure, figure.body, model].forEach((object) => object.free());
     scope.postMessage({ glb, plantedShare }, [glb.buffer]);

@@ -2,13 +2,14 @@
 
 import { literal } from "../figure/copy.ts";
 import { rounded } from "../figure/fields.ts";
-import { groundCode, type Kind } from "./grounds.ts";
+import { groundCode } from "../terrain.ts";
+import { TERRAINS, type Kind } from "./grounds.ts";
 import { AHEAD, RATE, type Settings } from "./walk.ts";
 
 /** In TypeScript: prints where the left toes are at a frame. `file` names the reader's own ground. */
 export function typescript(kind: Kind, file: string | undefined, settings: Settings, frame: number, planted: boolean): string {
   const { castAbove, castBelow, offset, toeOut, pelvisRate, footRate, influence } = settings;
-  const ground = file === undefined ? groundCode(kind).typescript : `readGround(await (await fetch(${JSON.stringify(file)})).arrayBuffer(), ${JSON.stringify(file)})`;
+  const ground = file === undefined ? groundCode(TERRAINS[kind]).typescript : `readGround(await (await fetch(${JSON.stringify(file)})).arrayBuffer(), ${JSON.stringify(file)})`;
   const names = ["Model", ...(planted ? ["FootPlanter", file === undefined ? "Ground" : "readGround"] : [])].sort().join(", ");
   const head = `import { load } from "sinew/files";
 
@@ -38,7 +39,7 @@ ${tail}`;
 /** In Rust: prints the same. */
 export function rust(kind: Kind, file: string | undefined, settings: Settings, frame: number, planted: boolean): string {
   const { castAbove, castBelow, offset, toeOut, pelvisRate, footRate, influence } = settings;
-  const made = groundCode(kind);
+  const made = groundCode(TERRAINS[kind]);
   const [ground, imports] = file === undefined ? [made.rust, made.imports] : [`MeshGround::new(ground::read(${JSON.stringify(file)}.as_ref(), &ReadOptions::default())?)?`, "MeshGround"];
   const tail = `
     let toes = body.leg(Side::Left).toes.ok_or("the mannequin has toes")?;

@@ -8,8 +8,7 @@ import type { Files, Ground } from "sinew/files";
 import type { Puppet } from "../body/puppet.ts";
 import { rust, typescript } from "../creature/code.ts";
 import { Crawl, FRAMES, RATE, type Settings } from "../creature/crawl.ts";
-import { groundOf, PLACES, type Place } from "../creature/places.ts";
-import { geometryOf } from "../feet/grounds.ts";
+import { PLACES, TERRAINS, type Place } from "../creature/places.ts";
 import { choice, flag, number, point2, type StateOf } from "../figure/fields.ts";
 import { Figure } from "../figure/figure.ts";
 import { drawFloor } from "../figure/floor.ts";
@@ -18,6 +17,7 @@ import { Solids } from "../figure/solids.ts";
 import { spaceView, type Point3 } from "../figure/view.ts";
 import { start } from "../page.ts";
 import { clamp, COLORS, type Xyz } from "../shapes.ts";
+import { geometryOf, groundOf } from "../terrain.ts";
 
 /** Largest distance of the target from the middle along each axis: within the grounds. */
 const FAR = 1.9;
@@ -54,7 +54,7 @@ function creature(drawList: DrawList): void {
       ground.mesh?.geometry.dispose();
       ground.made.free();
     }
-    const made = groundOf(files!, place);
+    const made = groundOf(files!, TERRAINS[place]);
     const geometry = geometryOf(made);
     const mesh = geometry && new Mesh(geometry, stone);
     if (mesh) {

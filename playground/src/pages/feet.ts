@@ -7,7 +7,7 @@ import type { Files, Ground, Pose } from "sinew/files";
 
 import type { Puppet } from "../body/puppet.ts";
 import { rust, typescript } from "../feet/code.ts";
-import { geometryOf, groundOf, KINDS, type Kind } from "../feet/grounds.ts";
+import { KINDS, TERRAINS, type Kind } from "../feet/grounds.ts";
 import type { Answer, Order } from "../feet/bake.worker.ts";
 import { RATE, SIDES, type Planted, type Settings, type Walk } from "../feet/walk.ts";
 import { takeFiles } from "../figure/drop.ts";
@@ -19,6 +19,7 @@ import { Solids } from "../figure/solids.ts";
 import { planeView, spaceView } from "../figure/view.ts";
 import { start } from "../page.ts";
 import { clamp, COLORS, PALE, type Xyz } from "../shapes.ts";
+import { geometryOf, groundOf } from "../terrain.ts";
 
 /** Length of the walk in seconds: that of the mannequin's clip. */
 const SECONDS = 5.4;
@@ -61,7 +62,7 @@ function feet(drawList: DrawList): void {
   function stand(kind: Kind): Ground {
     const key = own ? `own ${own.name}` : kind;
     if (ground?.key === key) return ground.made;
-    const made = own?.made ?? groundOf(files, kind);
+    const made = own?.made ?? groundOf(files, TERRAINS[kind]);
     if (ground?.mesh) {
       ground.mesh.removeFromParent();
       ground.mesh.geometry.dispose();

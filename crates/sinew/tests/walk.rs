@@ -251,6 +251,39 @@ fn legs_fold_to_their_own_side_and_keep_their_bones() {
     }
 }
 
+/// Long legs that stand far before and behind a short trunk, with knees that fold to 150 degrees.
+#[test]
+fn no_standing_foot_comes_nearer_than_its_leg_folds() {
+    let mut b = Skeleton::builder();
+    let at = |v: Vec3| JointTransform::from_translation(v);
+    let trunk = b.add("trunk", None, at(Vec3::Y * 0.3));
+    b.add("head", Some(trunk), at(Vec3::Z * 0.2));
+    for (name, x, z) in [("a_l", 1.0, 1.0), ("a_r", -1.0, 1.0), ("b_l", 1.0, -1.0), ("b_r", -1.0, -1.0)] {
+        let out = Vec3::new(0.6 * x, 0.0, 0.8 * z);
+        let hip = b.add(format!("thigh {name}"), Some(trunk), at(Vec3::new(0.1 * x, 0.0, 0.15 * z)));
+        let knee = b.add(format!("shin {name}"), Some(hip), at(0.3 * out + 0.28 * Vec3::Y));
+        b.add(format!("foot {name}"), Some(knee), at(0.25 * out - 0.58 * Vec3::Y));
+    }
+    let bind = Pose::rest(&Arc::new(b.build().unwrap().0));
+    let walker = walker(&bind, WalkOptions::new());
+    for (ahead, left, turn) in [(0.5, 0.0, 0.9), (0.2, 0.0, 0.3), (0.3, 0.2, -0.6), (-0.4, 0.0, 0.5)] {
+        let frames = walk(&walker, &bind, &Plane::level(0.0), 10.0, 60.0, |t| {
+            // From a turn on the spot, and back to rest.
+            let speed = if (2.0..7.0).contains(&t) { 1.0 } else { 0.0 };
+            (Vec3::new(left, 0.0, ahead) * speed, if t < 7.0 { turn } else { 0.0 })
+        });
+        let mut stood = 0;
+        for w in frames.windows(2) {
+            for l in (0..4).filter(|&l| w.iter().all(|f| f.stands[l])) {
+                let slides = 60.0 * (w[1].soles[l] - w[0].soles[l]).length();
+                assert!(slides < 1e-3, "{slides} m/s, {ahead} {left} {turn}: {:?}", w[1].report);
+                stood += 1;
+            }
+        }
+        assert!(stood > 1000, "{stood}");
+    }
+}
+
 #[test]
 fn no_neighbours_are_up_at_once_and_enough_feet_stand() {
     for (pairs, sprawled) in [(2, false), (2, true), (3, true), (4, true), (6, true)] {

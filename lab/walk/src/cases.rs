@@ -21,7 +21,7 @@ pub struct Creature {
 }
 
 /// All creatures.
-pub const CREATURES: [Creature; 4] = [
+pub const CREATURES: [Creature; 6] = [
     Creature {
         name: "spider",
         file: Some("m2m_spider-animations.glb"),
@@ -71,6 +71,31 @@ pub const CREATURES: [Creature; 4] = [
         down: 3,
         given: false,
     },
+    Creature {
+        name: "four legs",
+        file: None,
+        leg: 1.11,
+        legs: &[("leg_1_coxa_*", "leg_1_tip_*"), ("leg_2_coxa_*", "leg_2_tip_*")],
+        sides: ["l", "r"],
+        trunk: "trunk",
+        down: 2,
+        given: false,
+    },
+    Creature {
+        name: "eight legs",
+        file: None,
+        leg: 1.05,
+        legs: &[
+            ("leg_1_coxa_*", "leg_1_tip_*"),
+            ("leg_2_coxa_*", "leg_2_tip_*"),
+            ("leg_3_coxa_*", "leg_3_tip_*"),
+            ("leg_4_coxa_*", "leg_4_tip_*"),
+        ],
+        sides: ["l", "r"],
+        trunk: "trunk",
+        down: 4,
+        given: false,
+    },
 ];
 
 /// What a creature is told.
@@ -111,9 +136,10 @@ const fn run(
 }
 
 const ANIMALS: &[&str] = &["spider", "horse", "fox"];
+const BUILT_IN: &[&str] = &["four legs", "six legs", "eight legs"];
 
 /// All runs.
-pub const RUNS: [Run; 18] = [
+pub const RUNS: [Run; 20] = [
     run("terrain, round", "terrain_bevy.glb", Order::Circle(10.0, 0.5), 75.0, &["spider"]),
     run("rough, ahead", "rough", Order::Steady(1.0, 0.0, 0.0), 10.0, &["horse"]),
     run("rough, ahead", "rough", Order::Steady(1.2, 0.0, 0.0), 10.0, &["fox"]),
@@ -124,7 +150,9 @@ pub const RUNS: [Run; 18] = [
     run("stairs down", "stairs-down", Order::Steady(0.5, 0.0, 0.0), 10.0, ANIMALS),
     run("slope up", "slope", Order::Steady(0.5, 0.0, 0.0), 10.0, ANIMALS),
     run("slope down", "slope-down", Order::Steady(0.5, 0.0, 0.0), 10.0, ANIMALS),
-    run("flat, slowly", "flat", Order::Steady(0.3, 0.0, 0.0), 10.0, &["six legs"]),
+    run("flat, slowly", "flat", Order::Steady(0.3, 0.0, 0.0), 10.0, BUILT_IN),
+    run("tight turn", "flat", Order::Steady(0.5, 0.0, 0.9), 10.0, BUILT_IN),
+    run("slope, turning", "slope", Order::Steady(0.5, 0.0, 0.2), 10.0, BUILT_IN),
     run("sideways", "flat", Order::Steady(0.0, 0.3, 0.0), 10.0, &[]),
     run("backwards", "flat", Order::Steady(-0.3, 0.0, 0.0), 10.0, &[]),
     run("on the spot", "flat", Order::Steady(0.0, 0.0, 0.5), 10.0, &[]),

@@ -333,20 +333,30 @@ impl WalkLeg {
         }
     }
 
+    /// Smallest and largest distance of the foot's joint from the root, in metres, with a margin on both sides: the part of the leg's
+    /// largest reach beyond a share of it.
+    pub fn within(&self, share: f32, scale: f32) -> [f32; 2] {
+        let [near, far] = self.reach.map(|r| r * scale);
+        [(near + (1.0 - share) * far).min(share * far), share * far]
+    }
+
     /// Half of the longest step along a horizontal unit vector of the world, in metres: within the leg's reach with the trunk a
     /// little lower, and away from its neighbours' feet. `arm` is the vector from the root to the foot's joint in the middle of the
     /// step, and `slope` the rise of the ground along the step in metres per metre.
     ///
-    /// With the trunk e ahead of the middle, the foot's joint is at arm - e (along + slope Y), which has the length of the reach at
-    /// both ends.
+    /// With the trunk e ahead of the middle, the foot's joint is at arm - e (along + slope Y). It has the length of the largest
+    /// reach at the end of the step where it is further, and that of the smallest, if at all, where it is nearer.
     pub fn sweep(&self, arm: Vec3, along: Vec3, slope: f32, scale: f32) -> f32 {
-        let far = PLANNED * self.reach[1] * scale;
         let arm = arm + Vec3::Y * (LOWERS * self.reach[1] * scale).min(-arm.y).max(0.0);
+        let [near, far] = self.within(PLANNED, scale);
         let step = along + Vec3::Y * slope;
         let (on, all) = (arm.dot(step).abs(), step.length_squared());
-        let within = (math::sqrt((on * on + all * (far * far - arm.length_squared())).max(0.0)) - on) / all;
+        let root = |reach: f32| on * on + all * (reach * reach - arm.length_squared());
+        let within = (math::sqrt(root(far).max(0.0)) - on) / all;
+        let near = root(near);
+        let outside = if near > 0.0 { (on - math::sqrt(near)) / all } else { f32::INFINITY };
         // A leg under its root may go a little even where it is nearly straight.
-        within.min(self.apart * scale).max(0.05 * self.reach[1] * scale)
+        within.min(outside).min(self.apart * scale).max(0.05 * self.reach[1] * scale)
     }
 }
 

@@ -92,15 +92,6 @@ impl Walker {
         PlantOptions::new().with_filter(self.options.filter).with_max_slope(self.options.max_slope)
     }
 
-    fn search<'a>(
-        &self,
-        ground: &'a dyn Ground,
-        settings: &'a PlantOptions,
-        scale: f32,
-    ) -> FootholdSearch<'a> {
-        FootholdSearch { ground, settings, leg: self.creature.length * scale, scale: 1.0 }
-    }
-
     /// Puts the trunk at its start, above a floor at the height of its soles.
     pub(super) fn place(&self, state: &mut WalkState) {
         let upright = math::swing_twist(state.start.rotation_to_world(Quat::IDENTITY), Vec3::Y).1;
@@ -131,8 +122,8 @@ impl Walker {
 
     /// Stands a creature on the ground at its start. Whether any foot has ground.
     pub(super) fn begin(&self, state: &mut WalkState, ground: &dyn Ground) -> bool {
-        let settings = self.planting();
-        let search = self.search(ground, &settings, state.scale);
+        let (settings, legs) = (self.planting(), self.creature.length * state.scale);
+        let search = FootholdSearch { ground, settings: &settings, leg: legs, scale: 1.0 };
         let mut found = false;
         for (leg, of) in state.legs.iter_mut().zip(&self.creature.legs) {
             let at = leg.stand.point;
@@ -243,8 +234,8 @@ impl Walker {
 
     /// Advances a state by one tick: the coming tick becomes the last.
     pub(super) fn tick(&self, state: &mut WalkState, ground: &dyn Ground, command: Vec3) {
-        let settings = self.planting();
-        let search = self.search(ground, &settings, state.scale);
+        let (settings, legs) = (self.planting(), self.creature.length * state.scale);
+        let search = FootholdSearch { ground, settings: &settings, leg: legs, scale: 1.0 };
         state.body[0] = state.body[1];
         for leg in &mut state.legs {
             leg.at[0] = leg.at[1];
@@ -254,7 +245,6 @@ impl Walker {
             }
         }
         let command = self.choose(state, command);
-        let legs = self.creature.length * state.scale;
         let moves = state.velocity.value * state.pace;
         let demand = |command: Vec3| self.demand(&state.base, command, state.scale).0;
         let (wanted, now) = (demand(command), demand(moves));
@@ -405,13 +395,13 @@ impl Walker {
         let turned = body.rotation();
         let hip = body.at + self.arm(of.hip, turned, state.scale);
         let ankle = stand.point - math::rotate(stand.turn(), of.sole) * state.scale;
-        let [near, far] = of.reach.map(|r| r * state.scale);
+        let [near, far] = of.within(PLANNED, state.scale);
         let d = ankle - hip;
         // The trunk may come up or down for it, but not onto its belly.
         let aside = d.with_y(0.0).length();
-        let moves = COMES_DOWN * far;
+        let moves = COMES_DOWN * of.reach[1] * state.scale;
         let drop = (-d.y - state.room.min(moves)).max(d.y - moves).max(0.0);
-        aside * aside + drop * drop <= far * far * (PLANNED * PLANNED) && d.length() >= near
+        aside * aside + drop * drop <= far * far && d.length() >= near
     }
 
     /// Whether a leg's next turn, a cycle later, comes before it leaves the reach of its step.
@@ -546,8 +536,9 @@ impl Walker {
         state.room = (state.height.value.y - state.low).max(0.0);
         let most = (RISE_RATE * legs + climb.abs()) * BEAT;
         let last = state.height_goal;
-        let within = self.highest(state, &body) - MARGIN * legs;
-        state.height_goal = goal.min(within).max(last - most).min(last + most);
+        let [low, high] = self.heights(state, &body);
+        let within = goal.max(low + MARGIN * legs).min(high - MARGIN * legs);
+        state.height_goal = within.max(last - most).min(last + most);
         // The goal moves with the ground's slope.
         let gap = Spring {
             value: state.height.value - Vec3::Y * (state.height_goal - climb * BEAT),
@@ -556,13 +547,15 @@ impl Walker {
         let gap = gap.after(if state.walks { RISES } else { QUICK }, BEAT);
         state.height =
             Spring { value: gap.value + Vec3::Y * state.height_goal, rate: gap.rate + Vec3::Y * climb };
-        // No standing leg is stretched beyond its reach, however the trunk came there.
-        let most = self.highest(state, &body);
-        if state.height.value.y > most {
-            let down = ((most - was.at.y) / BEAT).max(was.rate.y - FALLS * legs * BEAT);
-            let rate = state.height.rate.y.min(down);
-            state.height.value.y = state.height.value.y.min(was.at.y + rate * BEAT);
-            state.height.rate.y = rate;
+        // No standing leg leaves its reach, however the trunk came there.
+        let y = state.height.value.y;
+        let to = y.max(low).min(high);
+        if y != to {
+            let most = FALLS * legs * BEAT;
+            let rate = ((to - was.at.y) / BEAT).max(was.rate.y - most).min(was.rate.y + most);
+            let past = |a: f32, b: f32| if to < y { a.min(b) } else { a.max(b) };
+            state.height.rate.y = past(state.height.rate.y, rate);
+            state.height.value.y = past(y, was.at.y + state.height.rate.y * BEAT);
         }
         body.at.y = state.height.value.y;
         body.rate.y = state.height.rate.y;
@@ -615,9 +608,9 @@ impl Walker {
             let ankle = leg.stand.point - math::rotate(leg.stand.turn(), of.sole) * state.scale;
             let line = body.at + arm - ankle;
             let length = line.length();
-            let rate = (velocity + (Vec3::Y * v.y + body.tilts).cross(arm) + Vec3::Y * body.rate.y.max(0.0))
-                .dot(line)
-                / length.max(f32::MIN_POSITIVE);
+            let (turns, rises) = (Vec3::Y * v.y + body.tilts, Vec3::Y * body.rate.y.max(0.0));
+            let rate = (velocity + turns.cross(arm) + rises).dot(line) / length.max(f32::MIN_POSITIVE);
+            let [near, far] = of.within(STRETCHED, state.scale);
             let mut wait = |rate: f32, left: f32| {
                 let allowed = (slows * left).max(0.0);
                 if rate > allowed && allowed < pace * rate {
@@ -628,9 +621,10 @@ impl Walker {
             // Not for a leg that lifts before.
             let ahead = state.pattern.phases[n] - state.phase;
             let later = if leg.due { LATEST } else { (ahead - math::floor(ahead)) * cycle };
-            let left = STRETCHED * of.reach[1] * state.scale - length;
-            if leg.refused.is_some() || !state.walks || rate * later > left {
-                wait(rate, left);
+            for (rate, left) in [(rate, far - length), (-rate, length - near)] {
+                if leg.refused.is_some() || !state.walks || rate * later > left {
+                    wait(rate, left);
+                }
             }
             // A foot that finds no place keeps the trunk over the others.
             if leg.refused.is_some() {
@@ -644,16 +638,19 @@ impl Walker {
         pace.max(least)
     }
 
-    /// Largest height of the pivot at which all standing legs are within reach.
-    fn highest(&self, state: &WalkState, body: &Body) -> f32 {
+    /// Smallest and largest height of the pivot at which all standing legs are within reach.
+    fn heights(&self, state: &WalkState, body: &Body) -> [f32; 2] {
         let turned = body.rotation();
         let standing = state.legs.iter().zip(&self.creature.legs).filter(|(leg, _)| leg.swing.is_none());
-        standing.fold(f32::INFINITY, |high, (leg, of)| {
+        standing.fold([f32::NEG_INFINITY, f32::INFINITY], |[low, high], (leg, of)| {
             let ankle = leg.stand.point - math::rotate(leg.stand.turn(), of.sole) * state.scale;
             let arm = self.arm(of.hip, turned, state.scale);
             let aside = (body.at + arm - ankle).with_y(0.0).length_squared();
-            let far = STRETCHED * of.reach[1] * state.scale;
-            high.min(ankle.y + math::sqrt((far * far - aside).max(0.0)) - arm.y)
+            let [near, far] = of.within(STRETCHED, state.scale);
+            let over = |reach: f32| reach * reach - aside;
+            let at = |over: f32| ankle.y + math::sqrt(over.max(0.0)) - arm.y;
+            let near = over(near);
+            [if near > 0.0 { low.max(at(near)) } else { low }, high.min(at(over(far)))]
         })
     }
 
@@ -748,7 +745,7 @@ impl Walker {
         let heading = math::axis_angle(Vec3::Y, body.yaw);
         for (n, (leg, of)) in state.legs.iter().zip(&c.legs).enumerate() {
             let stand = leg.swing.as_ref().map_or(&leg.stand, |s| &s.to);
-            let far = PLANNED * of.reach[1] * state.scale;
+            let [_, far] = of.within(PLANNED, state.scale);
             let (middle, [x, z]) = self.footing(n, body, state.scale);
             let place = self.rest_place(n, body, state.scale);
             // Both ends of an even walk's stance, and where the foot stands.

@@ -88,25 +88,28 @@ impl FootholdSearch<'_> {
         base: f32,
     ) -> Result<Foothold, Unplanted> {
         let sole = Stance { length, tip, ankle: [0.0; 2], leg: self.leg, scale: self.scale };
-        let (landing, found) = self.land(heel, ball, sole, 0.0, base);
+        let (landing, found) = self.land(heel, ball, sole, base);
         let found = found.ok_or(landing.missing())?;
         Ok(self.settled(&found.foothold, found.lies, length, base))
     }
 
-    /// Casts the ground for a sole with its heel within `slack` metres of `heel` along it, and finds the best position.
+    /// Casts the ground for a sole with its heel within `slack` metres of `heel` along it.
+    pub(super) fn landing(&self, heel: Vec3, ball: Vec3, sole: Stance, slack: f32, base: f32) -> Landing {
+        let along = Vec3::new(ball.x - heel.x, 0.0, ball.z - heel.z).normalize_or(Vec3::Z);
+        let [from, to] = Landing::range(&sole, self.settings);
+        let (ends, casts) = ([from - slack, to + slack], (SPACING * sole.length, CASTS));
+        Landing { profile: Profile::cast(self, heel, along, ends, casts, base), sole, middle: heel }
+    }
+
+    /// The best position of a sole near `heel`, and the ground that was cast for it.
     pub(super) fn land(
         &self,
         heel: Vec3,
         ball: Vec3,
         sole: Stance,
-        slack: f32,
         base: f32,
     ) -> (Landing, Option<Candidate>) {
-        let along = Vec3::new(ball.x - heel.x, 0.0, ball.z - heel.z).normalize_or(Vec3::Z);
-        let [from, to] = Landing::range(&sole, self.settings);
-        let (ends, casts) = ([from - slack, to + slack], (SPACING * sole.length, CASTS));
-        let landing =
-            Landing { profile: Profile::cast(self, heel, along, ends, casts, base), sole, middle: heel };
+        let landing = self.landing(heel, ball, sole, 0.0, base);
         let found = landing.best(heel, self.settings, None);
         (landing, found)
     }
@@ -251,7 +254,7 @@ mod tests {
         let search = FootholdSearch { ground: &plane, settings: &settings, leg: 0.9, scale: 1.0 };
         let along = |ankle: [f32; 2]| {
             let sole = Stance { length: 0.2, tip: 0.07, ankle, leg: 0.9, scale: 1.0 };
-            let found = search.land(Vec3::ZERO, Vec3::Z * 0.2, sole, 0.0, 0.0).1.unwrap().foothold;
+            let found = search.land(Vec3::ZERO, Vec3::Z * 0.2, sole, 0.0).1.unwrap().foothold;
             let slope = (found.ball - found.heel).normalize();
             found.heel.z + slope.z * ankle[0] - slope.y * ankle[1] - ankle[0]
         };
@@ -269,7 +272,7 @@ mod tests {
         let search = FootholdSearch { ground: &ground, settings: &settings, leg: 0.93, scale: 2.0 };
         let sole = Stance { length: 0.4, tip: 0.1, ankle: [0.1, 0.2], leg: 0.93, scale: 2.0 };
         let heel = Vec3::Z * 0.75;
-        let (landing, floor) = search.land(heel, heel + Vec3::Z * 0.4, sole, 0.0, -0.5);
+        let (landing, floor) = search.land(heel, heel + Vec3::Z * 0.4, sole, -0.5);
         let floor = floor.unwrap().foothold;
         let near = |high: f32| {
             let hip = Vec3::new(0.0, floor.ball.y + 0.2 + high, 0.7);

@@ -68,7 +68,7 @@ impl Foot {
         if m.ahead > 0 && self.choice.is_some_and(|c| near(c.heel)) {
             return;
         }
-        self.landing = Some(search.land(heel, ball, sole_of(&sample, m), ASTRAY * m.scale, base).0);
+        self.landing = Some(search.landing(heel, ball, sole_of(&sample, m), ASTRAY * m.scale, base));
     }
 
     /// Casts the ground under the ball of a standing foot. Whether it has moved or gone since the landing.
@@ -103,7 +103,7 @@ impl Foot {
             });
         } else {
             let sole = Stance { length, ..sole };
-            let (_, found) = search.land(choice.heel, choice.ball, sole, 0.0, base);
+            let (_, found) = search.land(choice.heel, choice.ball, sole, base);
             // Without a better one, the foothold of the landing stays.
             if let Some(found) = found {
                 let found = search.settled(&found.foothold, found.lies, length, base);

@@ -89,7 +89,6 @@ export class TwoBone extends Owned<Glue.RawTwoBone> {
     const engine = engineOf(this);
     const numbers = floats("limbs", limbs, 12);
     room("the array of turns", out, (8 * numbers.length) / 12);
-    if (!numbers.every(Number.isFinite)) throw new SinewError("solve", "limbs have a number that is not finite");
-    engine.glue.solveManyLimbPoints(numbers, out);
+    if (!engine.glue.solveManyLimbPoints(numbers, out)) throw new SinewError("solve", "limbs have a number that is not finite");
   }
 }

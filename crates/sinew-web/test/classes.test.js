@@ -188,6 +188,10 @@ test("bad input is a sentence, and the pose is as it was", () => {
   fails("input", /another skeleton/, () => arm.solve(Skeleton.from(BODY).rest(), { position: [0, 0, 0] }));
   fails("type", /a list of 2/, () => new FullBody(skeleton, "hips", ["head", "hand.l"]).solve(pose, [{ position: [0, 0, 0] }]));
   fails("type", /Float32Array of 16 numbers/, () => new TwoBone(skeleton, "arm.l", "elbow.l", "hand.l").solveMany(pose, new Float32Array(6), new Float32Array(3)));
+  const bare = Float32Array.of(0, 0, 0, 0, 1, 0, 0, 1, 1, 1, 1, NaN);
+  const kept = new Float32Array(8);
+  fails("solve", /not finite/, () => TwoBone.solvePoints(bare, kept));
+  assert.ok(kept.every((number) => number === 0));
   fails("type", /not from 3/, () => Skeleton.from(3));
   fails("input", /no joint has this name/, () => Skeleton.from([{ name: "a", parent: "b" }]));
   fails("input", /several joints/, () => Skeleton.from([{ name: "a" }, { name: "a", parent: 0 }], { limits: { a: { fixed: true } } }));

@@ -44,6 +44,8 @@ export default ({ command }) => ({
   worker: { format: "es" },
   build: {
     target: "es2022",
+    // Browsers that do not preload modules by themselves load them a moment later.
+    modulePreload: { polyfill: false },
     // three.js; tests bound what a page loads.
     chunkSizeWarningLimit: 700,
     rolldownOptions: {

@@ -96,13 +96,9 @@ impl RawTwoBone {
 }
 
 /// Turns of many limbs on bare points: twelve numbers each in (root, middle, tip, goal), eight out (turns of the root and of the
-/// middle joint in model space). Poles are kept. Returns whether all numbers are finite; without, nothing is solved.
+/// middle joint in model space). Poles are kept.
 #[wasm_bindgen(js_name = solveManyLimbPoints)]
-pub fn solve_many_limb_points(limbs: &[f32], out: &mut [f32]) -> bool {
-    // Without a branch for each number.
-    if !limbs.iter().fold(true, |finite, number| finite & number.is_finite()) {
-        return false;
-    }
+pub fn solve_many_limb_points(limbs: &[f32], out: &mut [f32]) {
     for (n, out) in limbs.chunks_exact(12).zip(out.chunks_exact_mut(8)) {
         let vector = |i: usize| Vec3::new(n[i], n[i + 1], n[i + 2]);
         let at = LimbPoints { root: vector(0), middle: vector(3), tip: vector(6) };
@@ -110,5 +106,4 @@ pub fn solve_many_limb_points(limbs: &[f32], out: &mut [f32]) -> bool {
         out[..4].copy_from_slice(&turns.root.to_array());
         out[4..].copy_from_slice(&turns.middle.to_array());
     }
-    true
 }

@@ -178,15 +178,13 @@ impl Kit {
 pub(crate) struct Kept {
     /// Its local transform without inverse kinematics.
     pub base: JointTransform,
-    /// Its local transform as it was read in this frame.
-    pub now: JointTransform,
-    /// When it was last written here; `None` if its component holds `base`.
+    /// When it was last written here; `None` if its component held `base` as it was read.
     pub written: Option<Tick>,
 }
 
 impl Kept {
     pub fn new(base: JointTransform) -> Self {
-        Self { base, now: base, written: None }
+        Self { base, written: None }
     }
 }
 

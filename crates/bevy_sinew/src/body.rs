@@ -47,6 +47,8 @@ use crate::{
 /// ])));
 /// # }
 /// ```
+///
+/// In `bsn!`, whose lists cannot name entities of the scene, the goals are an expression: `goals: {IkGoals(vec![goal])}`.
 #[derive(Component, Clone, Debug, PartialEq, Reflect)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[require(IkReport, IkLayer)]

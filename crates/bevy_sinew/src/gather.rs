@@ -135,11 +135,10 @@ pub(crate) fn gather(
 impl Kept {
     /// Reads the bone. One that was despawned in this frame keeps its last transform.
     fn read(&mut self, bone: Entity, places: &Places) {
-        if let Ok(transform) = places.bones.get(bone) {
-            self.now = from_bevy(&transform);
-            if self.written != Some(transform.last_changed()) {
-                (self.base, self.written) = (self.now, None);
-            }
+        if let Ok(transform) = places.bones.get(bone)
+            && self.written != Some(transform.last_changed())
+        {
+            (self.base, self.written) = (from_bevy(&transform), None);
         }
     }
 }

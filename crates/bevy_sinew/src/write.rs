@@ -141,10 +141,12 @@ impl Bound {
                 self.differences.push(Difference { before: kept.base, after: local });
             }
             // What a solver refuses stays as it is.
-            if local != kept.now && local.is_finite() {
+            if (local != kept.base || kept.written.is_some()) && local.is_finite() {
                 let Ok(mut transform) = transforms.get_mut(*bone) else { continue };
-                *transform = to_bevy(&local);
-                kept.written = Some(tick);
+                if from_bevy(&transform) != local {
+                    *transform = to_bevy(&local);
+                    kept.written = Some(tick);
+                }
             }
             if local == kept.base {
                 kept.written = None;

@@ -13,8 +13,8 @@ use bevy_ecs::{entity::EntityHashMap, prelude::*};
 use bevy_math::{Quat, Vec3};
 use bevy_scene::prelude::*;
 use bevy_sinew::{
-    ChainIk, DragIk, FootPlanting, FullBodyIk, IkBinding, IkBone, IkGoal, IkLayer, IkLimits, IkLod, IkReport,
-    IkRig, IkRoot, IkSkeleton, IkSolver, IkStatus, LimbIk, LookAtIk, MechanismIk,
+    ChainIk, DragIk, FootPlanting, FullBodyIk, IkBinding, IkBone, IkGoal, IkGoals, IkLayer, IkLimits, IkLod,
+    IkReport, IkRig, IkRoot, IkSkeleton, IkSolver, IkStatus, LimbIk, LookAtIk, MechanismIk,
 };
 use bevy_transform::components::Transform;
 use bevy_world_serialization::{DynamicWorldBuilder, serde::WorldDeserializer};
@@ -200,6 +200,9 @@ fn scenes_take_every_component() {
     let mut app = common::app_with(|app| {
         app.add_plugins(bevy_scene::ScenePlugin);
     });
+    let ball = app.world_mut().spawn(Transform::from_xyz(0.0, 1.6, 0.2)).id();
+    let goal = IkGoal::new(Role::Head, ball);
+    let goals = IkGoals(vec![goal.clone()]);
     let character = app
         .world_mut()
         .spawn_scene(bsn! {
@@ -221,7 +224,7 @@ fn scenes_take_every_component() {
                 --
                 DragIk { bone: {IkBone::from("hand.R")} }
                 --
-                FullBodyIk { influence: 0.5 }
+                FullBodyIk { influence: 0.5, goals: {goals.clone()} }
                 --
                 IkLimits { speed: 0.5 }
             ]
@@ -239,6 +242,7 @@ fn scenes_take_every_component() {
     assert_eq!(app.world().get::<DragIk>(below[3]).unwrap().root, IkBone::from(Role::Hips));
     let body = app.world().get::<FullBodyIk>(below[4]).unwrap();
     assert_eq!((body.influence, body.person, body.root_mode), (0.5, true, IkRoot::Spring(10.0)));
+    assert_eq!(body.goals.0, [goal]);
 }
 
 /// Bevy's own animation writes the arm in each frame, also where it is paused, and none writes it once it is removed.

@@ -8,7 +8,7 @@ use std::{
 use bevy_animation::{AnimatedBy, AnimationTargetId};
 use bevy_asset::{AssetEvent, AssetId, Assets};
 use bevy_ecs::{
-    change_detection::DetectChangesMut,
+    change_detection::{DetectChanges, DetectChangesMut},
     entity::{Entity, EntityHashMap, EntityHashSet},
     hierarchy::{ChildOf, Children},
     lifecycle::{Discard, Insert, Remove},
@@ -18,6 +18,7 @@ use bevy_ecs::{
     query::{Or, With},
     resource::Resource,
     system::{Commands, Query, Res, ResMut, SystemParam},
+    world::EntityWorldMut,
 };
 use bevy_mesh::{
     Mesh, Mesh3d, VertexAttributeValues,
@@ -212,6 +213,8 @@ pub(crate) fn bind(
                     commands.entity(bone).try_remove::<IkJoint>();
                 }
             }
+            let gone = old.iter().flat_map(|bound| &bound.joints).filter(|(bone, _)| !now.contains(bone));
+            gone.for_each(|&(bone, kept)| give_back(&mut commands, bone, kept));
             binding.bound = fresh.map(Box::new);
             binding.stale_slots = true;
         }
@@ -430,11 +433,18 @@ pub(crate) struct Marker<'w, 's> {
 
 impl Marker<'_, '_> {
     fn mark(&mut self, entity: Entity, change: impl FnOnce(&mut IkBinding)) {
-        let character = std::iter::once(entity)
-            .chain(self.parents.iter_ancestors(entity))
-            .find(|&above| self.bindings.contains(above));
+        let bound = |above: &Entity| self.bindings.contains(*above);
+        let character =
+            Some(entity).filter(bound).or_else(|| self.parents.iter_ancestors(entity).find(bound));
         if let Some(mut binding) = character.and_then(|character| self.bindings.get_mut(character).ok()) {
             change(binding.bypass_change_detection());
+        }
+    }
+
+    /// Marks the character to which an entity belongs that is one of its own, or was.
+    fn mark_above(&mut self, entity: Entity) {
+        if let Ok(above) = self.parents.get(entity).map(ChildOf::parent) {
+            self.mark(above, |binding| (binding.stale, binding.stale_slots) = (true, true));
         }
     }
 }
@@ -450,6 +460,11 @@ type Carried = Or<(With<IkJoint>, With<SkinnedMesh>, WithSlots)>;
 
 pub(crate) fn bones_came(on: On<Insert<Bones>>, mut marker: Marker) {
     marker.mark(on.event().entity, |binding| (binding.stale, binding.stale_slots) = (true, true));
+}
+
+/// A bone of a character becomes one of its own.
+pub(crate) fn character_came(on: On<Insert<IkSkeleton>>, mut marker: Marker) {
+    marker.mark_above(on.event().entity);
 }
 
 /// Also when entities are despawned.
@@ -472,21 +487,25 @@ pub(crate) fn slots_went(on: On<Remove<(Slots, IkLayer)>>, mut marker: Marker) {
     marker.mark(on.event().entity, |binding| binding.stale_slots = true);
 }
 
+/// Gives a bone that nothing has written since what it had before inverse kinematics.
+fn give_back(commands: &mut Commands, bone: Entity, kept: Kept) {
+    let (Some(tick), Ok(mut bone)) = (kept.written, commands.get_entity(bone)) else { return };
+    bone.queue_silenced(move |mut bone: EntityWorldMut| {
+        if let Some(mut transform) = bone.get_mut::<Transform>()
+            && transform.last_changed() == tick
+        {
+            *transform = to_bevy(&kept.base);
+        }
+    });
+}
+
 /// Gives the bones back as the animation has them.
-pub(crate) fn character_went(
-    on: On<Remove<IkSkeleton>>,
-    mut commands: Commands,
-    bindings: Query<&IkBinding>,
-    mut transforms: Query<&mut Transform>,
-) {
+pub(crate) fn character_went(on: On<Remove<IkSkeleton>>, mut commands: Commands, mut marker: Marker) {
     let character = on.event().entity;
-    if let Some(bound) = bindings.get(character).ok().and_then(|binding| binding.bound.as_deref()) {
+    marker.mark_above(character);
+    if let Some(bound) = marker.bindings.get(character).ok().and_then(|binding| binding.bound.as_deref()) {
         for &(bone, kept) in &bound.joints {
-            if let (Some(tick), Ok(mut transform)) = (kept.written, transforms.get_mut(bone))
-                && bevy_ecs::change_detection::DetectChanges::last_changed(&transform) == tick
-            {
-                *transform = to_bevy(&kept.base);
-            }
+            give_back(&mut commands, bone, kept);
         }
         for &bone in &bound.bones {
             commands.entity(bone).try_remove::<IkJoint>();

@@ -146,6 +146,7 @@ impl Plugin for SinewPlugin {
             .add_message::<bevy_asset::AssetEvent<IkRigAsset>>()
             .add_message::<bevy_asset::AssetEvent<bevy_mesh::skinning::SkinnedMeshInverseBindposes>>()
             .add_observer(bind::bones_came)
+            .add_observer(bind::character_came)
             .add_observer(bind::bones_went)
             .add_observer(bind::moved_away)
             .add_observer(bind::slots_came)

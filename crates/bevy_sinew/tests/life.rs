@@ -361,3 +361,42 @@ fn a_character_below_another_is_its_own() {
     assert_eq!(app.world().get::<IkJoint>(its[3]).unwrap().character(), rider);
     reaches(&app, bone(&model, &its, "hand.L"), target);
 }
+
+#[test]
+fn bones_that_leave_a_character_are_as_the_animation_has_them() {
+    let model = mannequin();
+    let mut app = common::app();
+    let (character, bones) = spawn(&mut app, &model, Transform::IDENTITY);
+    let before = locals(&app, &bones);
+    let target = app.world_mut().spawn(Transform::from_xyz(0.4, 1.3, 0.3)).id();
+    app.world_mut().spawn((LimbIk::new(LEFT).at(target), ChildOf(character)));
+    app.update();
+    assert_ne!(locals(&app, &bones), before);
+    let elsewhere = app.world_mut().spawn(Transform::IDENTITY).id();
+    app.world_mut().entity_mut(bone(&model, &bones, "upper_arm.L")).insert(ChildOf(elsewhere));
+    (0..2).for_each(|_| app.update());
+    assert_eq!(locals(&app, &bones), before);
+}
+
+#[test]
+fn a_bone_may_become_a_character_and_be_a_bone_again() {
+    let model = mannequin();
+    let mut app = common::app();
+    let (character, bones) = spawn(&mut app, &model, Transform::IDENTITY);
+    let before = locals(&app, &bones);
+    let target = app.world_mut().spawn(Transform::from_xyz(0.4, 1.3, 0.3)).id();
+    app.world_mut().spawn((LimbIk::new(LEFT).at(target), ChildOf(character)));
+    app.update();
+    let (arm, hand) = (bone(&model, &bones, "upper_arm.L"), bone(&model, &bones, "hand.L"));
+    let owner = |app: &bevy_app::App| app.world().get::<IkJoint>(hand).map(|joint| joint.character());
+    app.world_mut().entity_mut(arm).insert(IkSkeleton::default());
+    (0..2).for_each(|_| app.update());
+    assert_eq!(owner(&app), Some(arm));
+    let outer = app.world().get::<IkBinding>(character).unwrap();
+    assert!(outer.skeleton().unwrap().find("hand.L").is_none());
+    assert_eq!(locals(&app, &bones), before);
+    app.world_mut().entity_mut(arm).remove::<IkSkeleton>();
+    (0..2).for_each(|_| app.update());
+    assert_eq!(owner(&app), Some(character));
+    reaches(&app, hand, target);
+}

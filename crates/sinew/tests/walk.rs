@@ -251,6 +251,38 @@ fn legs_fold_to_their_own_side_and_keep_their_bones() {
     }
 }
 
+/// Steps of 7 cm, 30 cm apart.
+struct Steps;
+
+impl Ground for Steps {
+    fn cast_ray(&self, origin: Vec3, direction: Vec3, reach: f32, _: &Filter) -> Option<Hit> {
+        assert_eq!(direction, Vec3::NEG_Y);
+        let y = 0.07 * (origin.z / 0.3).floor();
+        let distance = origin.y - y;
+        (0.0..=reach).contains(&distance).then(|| Hit::new(distance, origin.with_y(y), Vec3::Y))
+    }
+}
+
+#[test]
+fn feet_rest_beside_edges_that_keep_them_from_their_places() {
+    for pairs in [2, 3, 4] {
+        let bind = bind(pairs, true);
+        let walker = walker(&bind, WalkOptions::new());
+        for n in 0..12 {
+            let stops = 2.0 + 0.17 * n as f32;
+            let frames = walk(&walker, &bind, &Steps, stops + 6.0, 60.0, |t| {
+                (Vec3::Z * if t < stops { 0.4 } else { 0.0 }, 0.0)
+            });
+            let last = &frames[frames.len() - 120..];
+            assert!(
+                last.iter().all(|f| f.stands.iter().all(|s| *s)),
+                "{pairs} pairs, stopped after {stops} s"
+            );
+            assert!(last[0].report.placement.to_world(Vec3::ZERO).z > 0.5);
+        }
+    }
+}
+
 /// Long legs that stand far before and behind a short trunk, with knees that fold to 150 degrees.
 #[test]
 fn no_standing_foot_comes_nearer_than_its_leg_folds() {

@@ -348,12 +348,11 @@ impl WalkLeg {
     /// reach at the end of the step where it is further, and that of the smallest, if at all, where it is nearer.
     pub fn sweep(&self, arm: Vec3, along: Vec3, slope: f32, scale: f32) -> f32 {
         let arm = arm + Vec3::Y * (LOWERS * self.reach[1] * scale).min(-arm.y).max(0.0);
-        let [near, far] = self.within(PLANNED, scale);
         let step = along + Vec3::Y * slope;
         let (on, all) = (arm.dot(step).abs(), step.length_squared());
         let root = |reach: f32| on * on + all * (reach * reach - arm.length_squared());
-        let within = (math::sqrt(root(far).max(0.0)) - on) / all;
-        let near = root(near);
+        let [near, far] = self.within(PLANNED, scale).map(root);
+        let within = (math::sqrt(far.max(0.0)) - on) / all;
         let outside = if near > 0.0 { (on - math::sqrt(near)) / all } else { f32::INFINITY };
         // A leg under its root may go a little even where it is nearly straight.
         within.min(outside).min(self.apart * scale).max(0.05 * self.reach[1] * scale)

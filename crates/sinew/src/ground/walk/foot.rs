@@ -71,6 +71,8 @@ pub(super) struct FootAt {
 pub(super) struct LegState {
     /// Where it stands, or stood before its swing.
     pub stand: Stand,
+    /// From that stand to the place for which it was found, over ground.
+    pub beside: Vec3,
     /// Motion of its foothold, which lies on a platform that the creature has left.
     pub ride: Option<Ride>,
     /// What the next frame adds to it.

@@ -241,6 +241,7 @@ impl Walker {
             leg.at[0] = leg.at[1];
             leg.stood = leg.stood.saturating_add(1);
             if let Some(swing) = leg.swing.filter(|s| s.gone >= s.ticks) {
+                leg.beside = (swing.wished - swing.to.point).with_y(0.0);
                 (leg.stand, leg.swing, leg.ride, leg.stood) = (swing.to, None, None, 0);
             }
         }
@@ -426,7 +427,9 @@ impl Walker {
         let place = |state: &WalkState, n: usize| {
             let body = if state.walks { state.base } else { self.predicted(state, command, STOPS) };
             let rest = self.rest_place(n, &body, state.scale);
-            (rest - state.legs[n].stand.point).with_y(0.0).length()
+            // At rest a foot stays that stands beside its place, as there is no foothold.
+            let beside = if state.walks { Vec3::ZERO } else { state.legs[n].beside };
+            (rest - state.legs[n].stand.point - beside).with_y(0.0).length()
         };
         for _ in 0..state.legs.len() {
             // Legs in turn first, then the one that strayed furthest.
@@ -646,11 +649,9 @@ impl Walker {
             let ankle = leg.stand.point - math::rotate(leg.stand.turn(), of.sole) * state.scale;
             let arm = self.arm(of.hip, turned, state.scale);
             let aside = (body.at + arm - ankle).with_y(0.0).length_squared();
-            let [near, far] = of.within(STRETCHED, state.scale);
-            let over = |reach: f32| reach * reach - aside;
+            let [near, far] = of.within(STRETCHED, state.scale).map(|reach| reach * reach - aside);
             let at = |over: f32| ankle.y + math::sqrt(over.max(0.0)) - arm.y;
-            let near = over(near);
-            [if near > 0.0 { low.max(at(near)) } else { low }, high.min(at(over(far)))]
+            [if near > 0.0 { low.max(at(near)) } else { low }, high.min(at(far))]
         })
     }
 

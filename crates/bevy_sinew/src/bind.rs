@@ -433,15 +433,15 @@ pub(crate) struct Marker<'w, 's> {
 
 impl Marker<'_, '_> {
     fn mark(&mut self, entity: Entity, change: impl FnOnce(&mut IkBinding)) {
-        let bound = |above: &Entity| self.bindings.contains(*above);
-        let character =
-            Some(entity).filter(bound).or_else(|| self.parents.iter_ancestors(entity).find(bound));
+        let character = std::iter::once(entity)
+            .chain(self.parents.iter_ancestors(entity))
+            .find(|&above| self.bindings.contains(above));
         if let Some(mut binding) = character.and_then(|character| self.bindings.get_mut(character).ok()) {
             change(binding.bypass_change_detection());
         }
     }
 
-    /// Marks the character to which an entity belongs that is one of its own, or was.
+    /// Marks the character above an entity that becomes a character, or is one no more.
     fn mark_above(&mut self, entity: Entity) {
         if let Ok(above) = self.parents.get(entity).map(ChildOf::parent) {
             self.mark(above, |binding| (binding.stale, binding.stale_slots) = (true, true));
@@ -462,7 +462,7 @@ pub(crate) fn bones_came(on: On<Insert<Bones>>, mut marker: Marker) {
     marker.mark(on.event().entity, |binding| (binding.stale, binding.stale_slots) = (true, true));
 }
 
-/// A bone of a character becomes one of its own.
+/// A bone of a character may become a character.
 pub(crate) fn character_came(on: On<Insert<IkSkeleton>>, mut marker: Marker) {
     marker.mark_above(on.event().entity);
 }

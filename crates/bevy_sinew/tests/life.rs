@@ -13,12 +13,36 @@ use bevy_sinew::{
 use bevy_transform::components::Transform;
 use common::{Bones, HEIGHT, at, bone, locals, mannequin, spawn};
 use sinew::body::{Role, Side};
+use sinew_files::Model;
 
 const LEFT: Role = Role::Hand(Side::Left);
 
 fn reaches(app: &App, hand: Entity, target: Entity) {
     let off = at(app, hand).distance(at(app, target));
     assert!(off < 1e-5 * HEIGHT, "{off}");
+}
+
+/// A character whose hand reaches a target in the world.
+struct Reaching {
+    app: App,
+    model: Model,
+    character: Entity,
+    bones: Vec<Entity>,
+    /// Transforms of the bones without inverse kinematics.
+    before: Vec<Transform>,
+    target: Entity,
+}
+
+fn reaching() -> Reaching {
+    let model = mannequin();
+    let mut app = common::app();
+    let (character, bones) = spawn(&mut app, &model, Transform::IDENTITY);
+    let before = locals(&app, &bones);
+    let target = app.world_mut().spawn(Transform::from_xyz(0.4, 1.3, 0.3)).id();
+    app.world_mut().spawn((LimbIk::new(LEFT).at(target), ChildOf(character)));
+    app.update();
+    assert_ne!(locals(&app, &bones), before);
+    Reaching { app, model, character, bones, before, target }
 }
 
 fn report(app: &App, entity: Entity) -> &IkReport {
@@ -324,14 +348,7 @@ fn spawning_and_despawning_leaves_nothing_behind() {
 
 #[test]
 fn a_character_that_is_none_any_more_gives_its_bones_back() {
-    let model = mannequin();
-    let mut app = common::app();
-    let (character, bones) = spawn(&mut app, &model, Transform::IDENTITY);
-    let before = locals(&app, &bones);
-    let target = app.world_mut().spawn(Transform::from_xyz(0.4, 1.3, 0.3)).id();
-    app.world_mut().spawn((LimbIk::new(LEFT).at(target), ChildOf(character)));
-    app.update();
-    assert_ne!(locals(&app, &bones), before);
+    let Reaching { mut app, model, character, bones, before, target } = reaching();
     app.world_mut().entity_mut(character).remove::<IkSkeleton>();
     app.update();
     assert_eq!(locals(&app, &bones), before);
@@ -364,14 +381,7 @@ fn a_character_below_another_is_its_own() {
 
 #[test]
 fn bones_that_leave_a_character_are_as_the_animation_has_them() {
-    let model = mannequin();
-    let mut app = common::app();
-    let (character, bones) = spawn(&mut app, &model, Transform::IDENTITY);
-    let before = locals(&app, &bones);
-    let target = app.world_mut().spawn(Transform::from_xyz(0.4, 1.3, 0.3)).id();
-    app.world_mut().spawn((LimbIk::new(LEFT).at(target), ChildOf(character)));
-    app.update();
-    assert_ne!(locals(&app, &bones), before);
+    let Reaching { mut app, model, bones, before, .. } = reaching();
     let elsewhere = app.world_mut().spawn(Transform::IDENTITY).id();
     app.world_mut().entity_mut(bone(&model, &bones, "upper_arm.L")).insert(ChildOf(elsewhere));
     (0..2).for_each(|_| app.update());
@@ -380,15 +390,9 @@ fn bones_that_leave_a_character_are_as_the_animation_has_them() {
 
 #[test]
 fn a_bone_may_become_a_character_and_be_a_bone_again() {
-    let model = mannequin();
-    let mut app = common::app();
-    let (character, bones) = spawn(&mut app, &model, Transform::IDENTITY);
-    let before = locals(&app, &bones);
-    let target = app.world_mut().spawn(Transform::from_xyz(0.4, 1.3, 0.3)).id();
-    app.world_mut().spawn((LimbIk::new(LEFT).at(target), ChildOf(character)));
-    app.update();
+    let Reaching { mut app, model, character, bones, before, target } = reaching();
     let (arm, hand) = (bone(&model, &bones, "upper_arm.L"), bone(&model, &bones, "hand.L"));
-    let owner = |app: &bevy_app::App| app.world().get::<IkJoint>(hand).map(|joint| joint.character());
+    let owner = |app: &App| app.world().get::<IkJoint>(hand).map(|joint| joint.character());
     app.world_mut().entity_mut(arm).insert(IkSkeleton::default());
     (0..2).for_each(|_| app.update());
     assert_eq!(owner(&app), Some(arm));

@@ -89,10 +89,10 @@ export class TwoBone extends Owned<Glue.RawTwoBone> {
     const engine = engineOf(this);
     const numbers = floats("limbs", limbs, 12);
     room("the array of turns", out, (8 * numbers.length) / 12);
-    let none = 0;
-    // Zero from finite numbers alone; a call for each number takes twice the time of the solve.
-    for (let n = 0; n < numbers.length; n++) none += numbers[n]! - numbers[n]!;
-    if (none !== 0) throw new SinewError("solve", "limbs have a number that is not finite");
+    // A finite number less itself is 0. `every` with a function takes longer than the solve.
+    let sum = 0;
+    for (let n = 0; n < numbers.length; n++) sum += numbers[n]! - numbers[n]!;
+    if (sum !== 0) throw new SinewError("solve", "limbs have a number that is not finite");
     engine.glue.solveManyLimbPoints(numbers, out);
   }
 }

@@ -20,6 +20,28 @@ pub struct Creature {
     pub given: bool,
 }
 
+/// Legs of the built-in creature, on one side.
+const LEGS: [(&str, &str); 4] = [
+    ("leg_1_coxa_*", "leg_1_tip_*"),
+    ("leg_2_coxa_*", "leg_2_tip_*"),
+    ("leg_3_coxa_*", "leg_3_tip_*"),
+    ("leg_4_coxa_*", "leg_4_tip_*"),
+];
+
+/// The built-in creature. `leg` is the mean length of its legs, bone by bone.
+const fn built_in(name: &'static str, leg: f64, legs: &'static [(&'static str, &'static str)]) -> Creature {
+    Creature {
+        name,
+        file: None,
+        leg,
+        legs,
+        sides: ["l", "r"],
+        trunk: "trunk",
+        down: legs.len(),
+        given: false,
+    }
+}
+
 /// All creatures.
 pub const CREATURES: [Creature; 6] = [
     Creature {
@@ -57,45 +79,9 @@ pub const CREATURES: [Creature; 6] = [
         down: 2,
         given: false,
     },
-    Creature {
-        name: "six legs",
-        file: None,
-        leg: 1.06,
-        legs: &[
-            ("leg_1_coxa_*", "leg_1_tip_*"),
-            ("leg_2_coxa_*", "leg_2_tip_*"),
-            ("leg_3_coxa_*", "leg_3_tip_*"),
-        ],
-        sides: ["l", "r"],
-        trunk: "trunk",
-        down: 3,
-        given: false,
-    },
-    Creature {
-        name: "four legs",
-        file: None,
-        leg: 1.11,
-        legs: &[("leg_1_coxa_*", "leg_1_tip_*"), ("leg_2_coxa_*", "leg_2_tip_*")],
-        sides: ["l", "r"],
-        trunk: "trunk",
-        down: 2,
-        given: false,
-    },
-    Creature {
-        name: "eight legs",
-        file: None,
-        leg: 1.05,
-        legs: &[
-            ("leg_1_coxa_*", "leg_1_tip_*"),
-            ("leg_2_coxa_*", "leg_2_tip_*"),
-            ("leg_3_coxa_*", "leg_3_tip_*"),
-            ("leg_4_coxa_*", "leg_4_tip_*"),
-        ],
-        sides: ["l", "r"],
-        trunk: "trunk",
-        down: 4,
-        given: false,
-    },
+    built_in("six legs", 1.06, LEGS.split_at(3).0),
+    built_in("four legs", 1.09, LEGS.split_at(2).0),
+    built_in("eight legs", 1.06, &LEGS),
 ];
 
 /// What a creature is told.

@@ -333,8 +333,8 @@ impl WalkLeg {
         }
     }
 
-    /// Smallest and largest distance of the foot's joint from the root, in metres, with a margin on both sides: the part of the leg's
-    /// largest reach beyond a share of it.
+    /// Smallest and largest distance of the foot's joint from the root, in metres, with a margin of 1 - `share` of the largest
+    /// reach on both sides.
     pub fn within(&self, share: f32, scale: f32) -> [f32; 2] {
         let [near, far] = self.reach.map(|r| r * scale);
         [(near + (1.0 - share) * far).min(share * far), share * far]
@@ -344,8 +344,8 @@ impl WalkLeg {
     /// little lower, and away from its neighbours' feet. `arm` is the vector from the root to the foot's joint in the middle of the
     /// step, and `slope` the rise of the ground along the step in metres per metre.
     ///
-    /// With the trunk e ahead of the middle, the foot's joint is at arm - e (along + slope Y). It has the length of the largest
-    /// reach at the end of the step where it is further, and that of the smallest, if at all, where it is nearer.
+    /// With the trunk e ahead of the middle, the foot's joint is at arm - e (along + slope Y). One end of the longest step is at the
+    /// largest reach, or the other at the smallest.
     pub fn sweep(&self, arm: Vec3, along: Vec3, slope: f32, scale: f32) -> f32 {
         let arm = arm + Vec3::Y * (LOWERS * self.reach[1] * scale).min(-arm.y).max(0.0);
         let step = along + Vec3::Y * slope;

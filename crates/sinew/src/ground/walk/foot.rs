@@ -71,7 +71,7 @@ pub(super) struct FootAt {
 pub(super) struct LegState {
     /// Where it stands, or stood before its swing.
     pub stand: Stand,
-    /// From that stand to the place for which it was found, over ground.
+    /// Horizontal displacement from the stand to the place near which a foothold was searched for it.
     pub beside: Vec3,
     /// Motion of its foothold, which lies on a platform that the creature has left.
     pub ride: Option<Ride>,

@@ -427,7 +427,7 @@ impl Walker {
         let place = |state: &WalkState, n: usize| {
             let body = if state.walks { state.base } else { self.predicted(state, command, STOPS) };
             let rest = self.rest_place(n, &body, state.scale);
-            // At rest a foot stays that stands beside its place, as there is no foothold.
+            // At rest a foot stays on its foothold, which an edge may have kept away from its place.
             let beside = if state.walks { Vec3::ZERO } else { state.legs[n].beside };
             (rest - state.legs[n].stand.point - beside).with_y(0.0).length()
         };

@@ -8,7 +8,7 @@ use bevy_mesh::Mesh;
 use sinew::{
     JointId, JointTransform, Pose, Skeleton,
     body::{BodyRoles, RoleError, RoleHints},
-    glam::{Affine3, Vec3},
+    glam::{Affine3, Mat3, Vec3},
     ground::{Ground, plant::Figure, walk::Creature},
 };
 
@@ -221,8 +221,6 @@ pub(crate) struct Bound {
     pub slots: Vec<Slot>,
     /// Where the character is in this frame; `None` if that is not known.
     pub place: Option<Place>,
-    /// Metres in the world per metre in model space.
-    pub scale: f32,
     /// Whether anything applies in this frame.
     pub awake: bool,
     /// Seconds that a solve of this frame stands for.
@@ -254,7 +252,6 @@ impl Bound {
             held: kept.iter().any(|kept| kept.written.is_some()),
             slots: Vec::new(),
             place: None,
-            scale: 1.0,
             awake: false,
             dt: 0.0,
             waiting: Waiting::default(),
@@ -268,10 +265,11 @@ impl Bound {
     pub fn solve(&mut self, stage: u8, ground: &dyn Ground) {
         let (part, joints, dt) = (&*self.part, &*self.joints, self.dt);
         let frame = Frame { part, joints, targets: &[], ground, dt, records: self.records };
+        let world = self.place.map_or(Mat3::IDENTITY, |place| place.world.matrix3);
         let mut slots = &mut self.slots[..];
         while let Some((slot, after)) = std::mem::take(&mut slots).split_first_mut() {
             if slot.kind.stage() as u8 == stage {
-                slot.solve(&mut self.pose, self.scale, &frame);
+                slot.solve(&mut self.pose, &world, &frame);
                 if let Some((from, to)) = slot.handle.placed().filter(|_| slot.active) {
                     let moved = to.inverse() * from;
                     after.iter_mut().flat_map(|slot| &mut slot.targets).for_each(|t| t.leave_behind(&moved));
@@ -281,8 +279,8 @@ impl Bound {
         }
     }
 
-    /// Finds anew which joints are read and written. Allocates only where other joints are read than before.
-    pub fn plan(&mut self) {
+    /// Finds anew which joints are read and written, and whether others are read than before. Allocates only then.
+    pub fn plan(&mut self) -> bool {
         self.unplanned = false;
         let mut marks = std::mem::take(&mut self.marks);
         marks.clear();
@@ -300,7 +298,8 @@ impl Bound {
         }
         self.marks = above(&self.kit.skeleton, marks);
         let part = self.kit.part(&self.marks);
-        if !Arc::ptr_eq(&part, &self.part) {
+        let others = !Arc::ptr_eq(&part, &self.part);
+        if others {
             let kept = |joint: JointId| {
                 let known = self.part.joint(joint).map(|joint| self.joints[joint.index()].1);
                 known.unwrap_or_else(|| Kept::new(*self.kit.skeleton.rest(joint)))
@@ -326,6 +325,7 @@ impl Bound {
             let shares = self.shares(at);
             self.slots[at].shares = shares;
         }
+        others
     }
 
     /// The first bone of a slot that another one of its layer turns before it in the same set, in words.

@@ -78,13 +78,7 @@ impl Bound {
                     let place = target.place(&self.part, pose);
                     match slot.handle.goal(n, place) {
                         Some((tip, goal)) => {
-                            list.solved_goal(
-                                &goal,
-                                pose.position(tip),
-                                &told(slot, self.scale),
-                                MARK * size,
-                                None,
-                            );
+                            list.solved_goal(&goal, pose.position(tip), &told(slot), MARK * size, None);
                         }
                         None if slot.kind == Kind::Limb && n == 1 => {
                             let mut turned = [None; 3];
@@ -120,10 +114,10 @@ impl Bound {
 }
 
 /// The report of a slot, in model space.
-fn told(slot: &crate::slot::Slot, scale: f32) -> Report {
+fn told(slot: &crate::slot::Slot) -> Report {
     let mut report = Report::default();
     if slot.report.status == IkStatus::Solved && !slot.report.reached {
-        let metre = if scale > 0.0 { scale } else { 1.0 };
+        let metre = if slot.scale > 0.0 { slot.scale } else { 1.0 };
         report.position_residual = slot.report.position_residual / metre;
         report.out_of_reach = slot.report.out_of_reach / metre;
     }

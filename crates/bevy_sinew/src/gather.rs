@@ -10,7 +10,7 @@ use bevy_ecs::{
 use bevy_math::Vec3;
 use bevy_time::Time;
 use bevy_transform::components::{GlobalTransform, Transform};
-use sinew::{Skeleton, glam::Affine3, math};
+use sinew::{JointTransform, Skeleton, glam::Affine3};
 
 use crate::{
     IkJoint, IkLod, IkSkeleton, IkViewer,
@@ -40,6 +40,8 @@ pub(crate) struct Places<'w, 's> {
 pub(crate) enum NoPlace {
     Gone(Entity),
     NoTransform(Entity),
+    /// A character of this entity has no model space.
+    NoSpace(Entity),
 }
 
 impl core::fmt::Display for NoPlace {
@@ -48,6 +50,12 @@ impl core::fmt::Display for NoPlace {
             Self::Gone(entity) => write!(f, "its target or platform {entity} is gone"),
             Self::NoTransform(entity) => {
                 write!(f, "its target or platform, or an entity above that, has no Transform: {entity}")
+            }
+            Self::NoSpace(character) => {
+                write!(
+                    f,
+                    "the character {character}, or an entity above it, has a scale of 0, or a Transform that is not finite"
+                )
             }
         }
     }
@@ -71,13 +79,15 @@ impl Places<'_, '_> {
         Ok(place)
     }
 
-    /// The place of an entity in a character's model space, or on the character's bone that is nearest above it.
+    /// The place of an entity in a character's model space, or on the character's bone that is nearest above it. `animated` is asked
+    /// for the animation's transforms of bones of other characters, which may hold what was written.
     pub fn source(
         &self,
         target: Entity,
         character: Entity,
         skeleton: &Skeleton,
         model_from_world: &Affine3,
+        animated: &dyn Fn(Entity, &IkJoint) -> Option<JointTransform>,
     ) -> Result<Source, NoPlace> {
         let (mut at, mut place) = (target, None);
         let then = |local: Affine3, place: Option<Affine3>| place.map_or(local, |place| local * place);
@@ -86,11 +96,17 @@ impl Places<'_, '_> {
                 return Ok(Source::Model(place.unwrap_or(Affine3::IDENTITY)));
             }
             let (local, above, joint) = self.node(at)?;
-            let joint = joint.filter(|joint| joint.character == character);
-            if let Some(joint) = joint.and_then(|joint| skeleton.joint_at(joint.index as usize)) {
+            let (own, other) = match joint {
+                Some(joint) if joint.character == character => {
+                    (skeleton.joint_at(joint.index as usize), None)
+                }
+                Some(joint) => (None, animated(at, joint)),
+                None => (None, None),
+            };
+            if let Some(joint) = own {
                 return Ok(Source::Bone(joint, place.unwrap_or(Affine3::IDENTITY)));
             }
-            let local = then(local, place);
+            let local = then(other.map_or(local, |other| other.to_affine()), place);
             match above {
                 Some(above) => (at, place) = (above, Some(local)),
                 None => return Ok(Source::World(*model_from_world * local)),
@@ -121,9 +137,11 @@ pub(crate) fn gather(
             None => (Detail::Solve(1.0), dt),
         };
         bound.dt = dt;
-        // The differences are those of the last solve: they count where the same bones turn.
-        bound.holds =
-            detail == Detail::Hold && !bound.unplanned && bound.differences.len() == bound.turned.len();
+        // The differences are those of the last solve: they count where the same bones turn, and where any is wanted.
+        bound.holds = detail == Detail::Hold
+            && settings.influence != 0.0
+            && !bound.unplanned
+            && bound.differences.len() == bound.turned.len();
         match detail {
             Detail::Hold if bound.holds => bound.hold(&places),
             Detail::Hold => bound.gather(character, settings.influence, &places),
@@ -132,13 +150,48 @@ pub(crate) fn gather(
     });
 }
 
+/// Places targets anew that are on bones of other characters: where the animation has them.
+pub(crate) fn gather_others(
+    mut characters: Query<(Entity, &mut IkBinding)>,
+    places: Places,
+    mut found: Local<Vec<(Entity, usize, usize, Source)>>,
+) {
+    let animated = |bone: Entity, joint: &IkJoint| {
+        let (_, binding) = characters.get(joint.character).ok()?;
+        binding.bound.as_deref()?.animated(bone, joint)
+    };
+    found.clear();
+    for (character, binding) in &characters {
+        let Some(bound) = binding.bound.as_deref().filter(|bound| !bound.holds) else { continue };
+        let Some(place) = bound.place else { continue };
+        for (at, slot) in bound.slots.iter().enumerate().filter(|(_, slot)| slot.active && slot.others) {
+            for (n, &target) in slot.wanted().iter().enumerate() {
+                let (skeleton, from_world) = (&bound.kit.skeleton, &place.model_from_world);
+                if let Ok(source) = places.source(target, character, skeleton, from_world, &animated) {
+                    found.push((character, at, n, source));
+                }
+            }
+        }
+    }
+    for (character, at, n, source) in found.drain(..) {
+        let Ok((_, mut binding)) = characters.get_mut(character) else { continue };
+        let slot = binding.bypass_change_detection().bound.as_deref_mut().map(|bound| &mut bound.slots[at]);
+        if let Some(target) = slot.and_then(|slot| slot.targets.get_mut(n)) {
+            *target = source;
+        }
+    }
+}
+
 impl Kept {
-    /// Reads the bone. One that was despawned in this frame keeps its last transform.
-    fn read(&mut self, bone: Entity, places: &Places) {
-        if let Ok(transform) = places.bones.get(bone)
-            && self.written != Some(transform.last_changed())
-        {
-            (self.base, self.written) = (from_bevy(&transform), None);
+    /// Reads the bone, of which `drawn` is what was written last. One that was despawned in this frame keeps its last transform.
+    fn read(&mut self, bone: Entity, drawn: &JointTransform, places: &Places) {
+        let Ok(transform) = places.bones.get(bone) else { return };
+        let (changed, now) = (transform.last_changed(), from_bevy(&transform));
+        match self.written {
+            Some(tick) if tick == changed => {}
+            // Something marked it as changed, and left it as it was.
+            Some(_) if now == *drawn => self.written = Some(changed),
+            _ => (self.base, self.written) = (now, None),
         }
     }
 }
@@ -150,7 +203,17 @@ impl Bound {
         if self.awake {
             for &joint in &self.turned {
                 let (bone, kept) = &mut self.joints[joint.index()];
-                kept.read(*bone, places);
+                kept.read(*bone, self.pose.local(joint), places);
+            }
+        }
+    }
+
+    /// Reads all bones.
+    fn read(&mut self, places: &Places) {
+        for (joint, (bone, kept)) in self.part.skeleton.joints().zip(&mut self.joints) {
+            kept.read(*bone, self.pose.local(joint), places);
+            if *self.pose.local(joint) != kept.base {
+                self.pose.set_local(joint, kept.base);
             }
         }
     }
@@ -172,16 +235,17 @@ impl Bound {
         if !self.awake && !changed {
             return;
         }
-        if changed {
-            self.plan();
+        self.read(places);
+        if changed && self.plan() {
+            self.read(places);
         }
-        for (index, (bone, kept)) in self.joints.iter_mut().enumerate() {
-            kept.read(*bone, places);
-            let Some(joint) = self.part.skeleton.joint_at(index) else { break };
-            if *self.pose.local(joint) != kept.base {
-                self.pose.set_local(joint, kept.base);
-            }
-        }
+    }
+
+    /// The animation's transform of a bone that holds what was written.
+    fn animated(&self, bone: Entity, joint: &IkJoint) -> Option<JointTransform> {
+        let joint = self.part.joint(self.kit.skeleton.joint_at(joint.index as usize)?)?;
+        let (entity, kept) = self.joints.get(joint.index())?;
+        (*entity == bone && kept.written.is_some()).then_some(kept.base)
     }
 
     /// Leaves the bones of a slot that ends as it has them, if that is its way.
@@ -201,8 +265,11 @@ impl Bound {
             return Ok(place);
         }
         let world = places.world(character)?;
-        let place = Place { world, model_from_world: world.inverse() };
-        self.scale = math::uniform_scale(&world.matrix3).abs();
+        let model_from_world = world.inverse();
+        if !model_from_world.is_finite() {
+            return Err(NoPlace::NoSpace(character));
+        }
+        let place = Place { world, model_from_world };
         self.place = Some(place);
         Ok(place)
     }

@@ -164,7 +164,9 @@ impl Plugin for SinewPlugin {
                 PostUpdate,
                 (
                     (bind::skins_changed, rig::rigs_changed, bind::bind).chain().in_set(Bind),
-                    (teleport, ground::gather, ahead::load, gather::gather).chain().in_set(Gather),
+                    (teleport, ground::gather, ahead::load, gather::gather, gather::gather_others)
+                        .chain()
+                        .in_set(Gather),
                     surface::apply::<{ Stage::Feet as u8 }, IkMeshes>
                         .in_set(Feet)
                         .run_if(not(resource_exists::<surface::OtherGround>)),

@@ -1,5 +1,7 @@
 //! Components of inverse kinematics, as a character keeps them ready.
 
+use std::cell::Cell;
+
 use bevy_ecs::{
     change_detection::{DetectChanges, Ref, Tick},
     component::Component,
@@ -10,12 +12,14 @@ use bevy_ecs::{
 use bevy_reflect::{Reflect, std_traits::ReflectDefault};
 use sinew::{
     JointId, Pose,
-    glam::{Affine3, Vec3},
+    glam::{Affine3, Mat3, Vec3},
     ground::Ground,
+    math,
 };
 
 use crate::{
-    ChainIk, CreatureWalk, DragIk, FootPlanting, FullBodyIk, IkLayer, IkRig, LimbIk, LookAtIk, MechanismIk,
+    ChainIk, CreatureWalk, DragIk, FootPlanting, FullBodyIk, IkJoint, IkLayer, IkRig, LimbIk, LookAtIk,
+    MechanismIk,
     binding::{Bound, Kept, Kit, Part},
     body::BodySlot,
     chain::ChainSlot,
@@ -31,7 +35,8 @@ use crate::{
 };
 
 /// How a component of inverse kinematics went in the last frame; on its entity, and there by itself. Where an entity has several, it is
-/// that of one that could not apply, else that of the last one.
+/// that of one that could not apply, else that of the last one. The numbers are those of the moment at which the component applied:
+/// what applies after it may move its bone again.
 #[derive(Component, Clone, Debug, PartialEq, Default, Reflect)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 pub struct IkReport {
@@ -338,10 +343,14 @@ pub(crate) struct Slot {
     /// The entities that it asked for, and their places in this frame.
     wanted: Vec<Entity>,
     pub targets: Vec<Source>,
+    /// Whether one of them may hang from a bone of another character.
+    pub others: bool,
     /// Whether it applies in this frame.
     pub active: bool,
     /// Report to the component's entity.
     pub report: IkReport,
+    /// Metres of the report per metre in model space.
+    pub scale: f32,
     /// The report has changed since it was told.
     pub news: bool,
     /// The problem that was warned of last: each is logged once.
@@ -365,8 +374,10 @@ impl Slot {
             wish: Ok(Wish::Nothing),
             wanted: Vec::new(),
             targets: Vec::new(),
+            others: false,
             active: false,
             report: IkReport::default(),
+            scale: 1.0,
             news: true,
             warned: String::new(),
             lost: None,
@@ -422,12 +433,18 @@ impl Slot {
         let place = match bound.place(character, places) {
             Ok(place) => place,
             Err(missing) => {
-                self.lose(missing, self.wanted.first().copied());
+                let target = self.wanted.first().copied().filter(|_| !matches!(missing, NoPlace::NoSpace(_)));
+                self.lose(missing, target);
                 return fresh;
             }
         };
+        let others = Cell::new(false);
+        let other = |_: Entity, _: &IkJoint| {
+            others.set(true);
+            None
+        };
         for (&entity, source) in self.wanted.iter().zip(&mut self.targets) {
-            match places.source(entity, character, &bound.kit.skeleton, &place.model_from_world) {
+            match places.source(entity, character, &bound.kit.skeleton, &place.model_from_world, &other) {
                 Ok(place) => {
                     fresh |= place.bone() != source.bone();
                     *source = place;
@@ -442,19 +459,24 @@ impl Slot {
             self.lose(missing, Some(platform));
             return fresh;
         }
-        (self.active, self.missing) = (true, None);
+        (self.active, self.missing, self.others) = (true, None, others.get());
         fresh
     }
 
     /// A place is missing. Told once, and then again if another one is.
     fn lose(&mut self, missing: NoPlace, target: Option<Entity>) {
         self.stop();
-        let (NoPlace::Gone(entity) | NoPlace::NoTransform(entity)) = missing;
+        let (NoPlace::Gone(entity) | NoPlace::NoTransform(entity) | NoPlace::NoSpace(entity)) = missing;
         let status = if target.is_some() { IkStatus::TargetLost } else { IkStatus::Failed };
         if self.missing.replace(entity) != Some(entity) || self.report.status != status {
             self.lost = target;
             self.fail(status, || missing.to_string());
         }
+    }
+
+    /// The entities that it asked for.
+    pub fn wanted(&self) -> &[Entity] {
+        &self.wanted
     }
 
     /// Joints of the whole skeleton that it needs, without those above them.
@@ -471,21 +493,37 @@ impl Slot {
     }
 
     /// Solves, if it applies.
-    pub fn solve(&mut self, pose: &mut Pose, scale: f32, frame: &Frame) {
+    pub fn solve(&mut self, pose: &mut Pose, world: &Mat3, frame: &Frame) {
         if !self.active {
             return;
         }
         let frame = Frame { targets: &self.targets, ..*frame };
         match self.handle.solve(pose, &frame) {
-            Some(Ok(report)) => self.solved(&report, scale),
+            Some(Ok(report)) => {
+                self.scale = self.scale(pose, world, frame.part);
+                self.solved(&report);
+            }
             Some(Err(problem)) => self.fail(IkStatus::Failed, || problem),
             // It could not be made.
             None => {}
         }
     }
 
+    /// Metres of the world per metre of model space, on the longest way from a bone to its goal: a character may be scaled unequally.
+    fn scale(&self, pose: &Pose, world: &Mat3, part: &Part) -> f32 {
+        let way = |(at, target): (usize, &Source)| {
+            let (joint, goal) = self.handle.goal(at, target.place(part, pose))?;
+            Some(goal.position? - pose.position(joint))
+        };
+        let longer = |a: Vec3, b: Vec3| if b.length_squared() > a.length_squared() { b } else { a };
+        let way = self.targets.iter().enumerate().filter_map(way).reduce(longer).unwrap_or(Vec3::ZERO);
+        let scale = (*world * way).length() / way.length();
+        if scale.is_finite() { scale } else { math::uniform_scale(world).abs() }
+    }
+
     /// It applied.
-    fn solved(&mut self, report: &sinew::Report, scale: f32) {
+    fn solved(&mut self, report: &sinew::Report) {
+        let scale = self.scale;
         self.news = true;
         self.report.status = IkStatus::Solved;
         self.report.problem.clone_from(&self.shares);

@@ -137,6 +137,9 @@ impl Bound {
                 None if solved => *self.pose.local(joint),
                 None => kept.base,
             };
+            if self.holds {
+                self.pose.set_local(joint, local);
+            }
             if keeps {
                 self.differences.push(Difference { before: kept.base, after: local });
             }

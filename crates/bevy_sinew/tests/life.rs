@@ -404,3 +404,84 @@ fn a_bone_may_become_a_character_and_be_a_bone_again() {
     assert_eq!(owner(&app), Some(character));
     reaches(&app, hand, target);
 }
+
+/// Marks the bones as changed, and leaves them as they are.
+fn touch(app: &mut App, bones: &[Entity]) {
+    for &bone in bones {
+        app.world_mut().get_mut::<Transform>(bone).unwrap().set_changed();
+    }
+}
+
+#[test]
+fn bones_that_are_marked_as_changed_and_did_not_keep_their_animation() {
+    let mut scene = reaching();
+    let solved = locals(&scene.app, &scene.bones);
+    let hand = bone(&scene.model, &scene.bones, "hand.L");
+    for frame in 0..6 {
+        touch(&mut scene.app, &scene.bones);
+        // In the frame of a new component, too, by which other bones are read.
+        if frame == 3 {
+            let look = LookAtIk::at(scene.target);
+            scene.app.world_mut().entity_mut(scene.character).insert(look);
+        }
+        scene.app.update();
+        assert!(frame >= 3 || locals(&scene.app, &scene.bones) == solved, "frame {frame}");
+        reaches(&scene.app, hand, scene.target);
+    }
+    touch(&mut scene.app, &scene.bones);
+    scene.app.world_mut().get_mut::<IkSkeleton>(scene.character).unwrap().influence = 0.0;
+    scene.app.update();
+    assert_eq!(locals(&scene.app, &scene.bones), scene.before);
+}
+
+#[test]
+fn two_that_hold_each_others_arms_hold_them_where_the_animation_has_them() {
+    let model = mannequin();
+    let mut app = common::app();
+    let turned = Transform::from_xyz(0.1, 0.0, 0.3).looking_to(Vec3::Z, Vec3::Y);
+    let (one, bones) = spawn(&mut app, &model, Transform::IDENTITY);
+    let (other, others) = spawn(&mut app, &model, turned);
+    let elbow = bone(&model, &others, "forearm.R");
+    // The other's elbow itself, and something on this one's.
+    let held = app.world_mut().spawn(Transform::from_xyz(0.0, 0.02, 0.0)).id();
+    app.world_mut().entity_mut(held).insert(ChildOf(bone(&model, &bones, "forearm.L")));
+    app.update();
+    let before = [locals(&app, &bones), locals(&app, &others)];
+    let (hands, goals) = (
+        [bone(&model, &bones, "hand.L"), bone(&model, &others, "hand.R")],
+        [at(&app, elbow), at(&app, held)],
+    );
+    app.world_mut().spawn((LimbIk::new(LEFT).at(elbow), ChildOf(one)));
+    app.world_mut().spawn((LimbIk::new(Role::Hand(Side::Right)).at(held), ChildOf(other)));
+    for frame in 0..5 {
+        app.update();
+        for (hand, goal) in hands.iter().zip(goals) {
+            let off = at(&app, *hand).distance(goal);
+            assert!(off < 1e-5 * HEIGHT, "frame {frame}: {off}");
+        }
+    }
+    assert!(at(&app, elbow).distance(goals[0]) > 0.05 && at(&app, held).distance(goals[1]) > 0.05);
+    for character in [one, other] {
+        app.world_mut().get_mut::<IkSkeleton>(character).unwrap().influence = 0.0;
+    }
+    app.update();
+    assert_eq!([locals(&app, &bones), locals(&app, &others)], before);
+}
+
+#[test]
+fn a_character_without_size_is_told_and_its_animation_goes_on() {
+    let mut scene = reaching();
+    let handle =
+        scene.app.world_mut().query_filtered::<Entity, With<LimbIk>>().single(scene.app.world()).unwrap();
+    scene.app.world_mut().get_mut::<Transform>(scene.character).unwrap().scale = Vec3::ZERO;
+    scene.app.update();
+    assert_eq!(locals(&scene.app, &scene.bones), scene.before);
+    let told = report(&scene.app, handle);
+    assert_eq!(told.status, IkStatus::Failed);
+    let named = told.problem.contains("scale of 0") && told.problem.contains(&scene.character.to_string());
+    assert!(named, "{}", told.problem);
+    assert!(scene.app.world().resource::<Messages<TargetLost>>().is_empty());
+    scene.app.world_mut().get_mut::<Transform>(scene.character).unwrap().scale = Vec3::ONE;
+    scene.app.update();
+    reaches(&scene.app, bone(&scene.model, &scene.bones, "hand.L"), scene.target);
+}

@@ -321,11 +321,20 @@ fn places_of_unequal_scale_are_met_all_the_same() {
     let scaled = Transform::from_scale(Vec3::new(1.0, 2.0, 0.5)).with_translation(Vec3::new(1.0, 0.0, 2.0));
     let (character, bones) = spawn(&mut app, &model, scaled);
     let target = app.world_mut().spawn(Transform::from_xyz(1.3, 2.4, 2.15)).id();
-    app.world_mut().spawn((LimbIk::new(LEFT).at(target), ChildOf(character)));
+    let handle = app.world_mut().spawn((LimbIk::new(LEFT).at(target), ChildOf(character))).id();
     assert!(Placement::new(Transform::from_scale(Vec3::new(1.0, 2.0, 0.5)).compute_affine().into()).is_err());
     app.update();
     let off = at(&app, bone(&model, &bones, "hand.L")).distance(at(&app, target));
     assert!(off < 1e-4, "{off}");
+    // What is missed is told in metres of the world, on whichever way.
+    for away in [Vec3::X, Vec3::Y, Vec3::Z, Vec3::new(-1.0, 0.5, 2.0)] {
+        app.world_mut().get_mut::<Transform>(target).unwrap().translation = 10.0 * away;
+        app.update();
+        let off = at(&app, bone(&model, &bones, "hand.L")).distance(at(&app, target));
+        let told = app.world().get::<IkReport>(handle).unwrap();
+        assert!((told.position_residual - off).abs() < 1e-4 * off, "{} of {off}", told.position_residual);
+        assert!((told.out_of_reach - off).abs() < 1e-4 * off, "{} of {off}", told.out_of_reach);
+    }
 }
 
 #[test]

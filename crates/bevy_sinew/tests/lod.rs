@@ -7,7 +7,7 @@ use std::time::Duration;
 use bevy_app::App;
 use bevy_ecs::prelude::*;
 use bevy_math::{Quat, Vec3};
-use bevy_sinew::{FootLanded, FootPlanting, IkLod, IkReport, IkStatus, IkViewer, LimbIk};
+use bevy_sinew::{FootLanded, FootPlanting, IkLod, IkReport, IkSkeleton, IkStatus, IkViewer, LimbIk};
 use bevy_time::TimeUpdateStrategy;
 use bevy_transform::components::Transform;
 use common::{at, bone, locals, mannequin, spawn};
@@ -37,6 +37,12 @@ fn scene(lod: IkLod) -> Scene {
     Scene { app, character, bones, hand, target, camera }
 }
 
+/// Transforms of the bones without inverse kinematics.
+fn rest() -> Vec<Transform> {
+    let model = mannequin();
+    model.skeleton.joints().map(|joint| common::transform(model.skeleton.rest(joint))).collect()
+}
+
 impl Scene {
     fn off(&self) -> f32 {
         at(&self.app, self.hand).distance(at(&self.app, self.target))
@@ -53,10 +59,7 @@ impl Scene {
 #[test]
 fn one_that_is_far_away_has_its_animation_and_nothing_jumps_on_the_way() {
     let mut scene = scene(IkLod { distance: 30.0, rate: 0.0 });
-    let animation: Vec<Transform> = {
-        let model = mannequin();
-        model.skeleton.joints().map(|joint| common::transform(model.skeleton.rest(joint))).collect()
-    };
+    let animation = rest();
     assert!(scene.off() < 1e-4);
     scene.see_from(26.9);
     assert!(scene.off() < 1e-4, "near in full");
@@ -98,6 +101,26 @@ fn one_that_is_solved_now_and_then_keeps_the_difference_between() {
     (0..50).for_each(|_| scene.app.update());
     assert_eq!(locals(&scene.app, &scene.bones), still);
     assert!(scene.off() < 1e-4);
+    // Nor as they are marked as changed.
+    for _ in 0..20 {
+        for &bone in &scene.bones {
+            scene.app.world_mut().get_mut::<Transform>(bone).unwrap().set_changed();
+        }
+        scene.app.update();
+        assert_eq!(locals(&scene.app, &scene.bones), still);
+    }
+    // Without influence it is the animation's at once.
+    let influence = |scene: &mut Scene, influence: f32| {
+        scene.app.world_mut().get_mut::<IkSkeleton>(scene.character).unwrap().influence = influence;
+        scene.app.update();
+    };
+    for wait in 1..9 {
+        influence(&mut scene, 0.0);
+        assert_eq!(locals(&scene.app, &scene.bones), rest(), "{wait}");
+        influence(&mut scene, 1.0);
+        (0..wait + 8).for_each(|_| scene.app.update());
+        assert_eq!(locals(&scene.app, &scene.bones), still, "{wait}");
+    }
     // A target that moves is followed ten times a second.
     let (mut moves, mut last) = (0, at(&scene.app, scene.hand));
     for frame in 0..120 {

@@ -10,10 +10,10 @@ use sinew::{
     ground::{
         MeshGround, TriangleMesh,
         plant::{ClipOptions, Figure, FigureError, FootPlanter, PlantOptions, Planting, plant_clip},
-        terrain::{Slope, Stairs},
+        terrain::{Flight, Slope, Stairs},
     },
 };
-use sinew_files::{Model, ReadOptions, bvh};
+use sinew_files::{Model, ReadOptions, bvh, sample};
 
 const THIGH: f64 = 0.45;
 const SHIN: f64 = 0.43;
@@ -362,4 +362,69 @@ fn joints_between_hip_knee_and_ankle_keep_their_rotations() {
             }
         }
     }
+}
+
+/// Heights of heel and ball above the ground, the height of the ground under the ball, and whether the foot stands.
+type Standing = ([f64; 2], f64, bool);
+
+/// The built-in walk, planted frame by frame with look-ahead: each leg in each frame.
+fn stepped_ahead(stairs: Stairs) -> Vec<[Standing; 2]> {
+    let model = sample::mannequin().unwrap();
+    let (figure, clip) = (figure(&model).unwrap(), &model.clips[0]);
+    let ground = MeshGround::new(stairs.mesh().unwrap()).unwrap();
+    let mut pose = Pose::rest(&model.skeleton);
+    let mut planter = FootPlanter::new(&figure, PlantOptions::default()).unwrap();
+    planter.learn_floor(clip, &pose).unwrap();
+    planter.set_look_ahead(0.3).unwrap();
+    let mut state = planter.state();
+    let play = |time: f32, pose: &mut Pose| {
+        clip.sample(time, pose);
+        pose.update();
+        Placement::IDENTITY
+    };
+    (0..(clip.duration() * 60.0) as usize)
+        .map(|frame| {
+            let time = frame as f32 / 60.0;
+            play(time, &mut pose);
+            let coming = |later: f32, pose: &mut Pose| play(time + later, pose);
+            planter.step_with(&mut state, &ground, &mut pose, 1.0 / 60.0, coming).unwrap();
+            let frames = frames(&pose);
+            [0, 1].map(|k| {
+                let leg = &figure.legs()[k];
+                let foot = frames[leg.foot.index()];
+                let [heel, ball] =
+                    [leg.sole.heel, leg.sole.ball].map(|point| foot.transform_point3(point.as_dvec3()));
+                let under = |p: DVec3| stairs.height(p.x as f32, p.z as f32).map_or(f64::NAN, f64::from);
+                ([heel.y - under(heel), ball.y - under(ball)], under(ball), state.stands(k))
+            })
+        })
+        .collect()
+}
+
+#[test]
+fn a_foot_that_knows_of_a_lower_tread_lands_on_its_forefoot() {
+    let (mut lower, mut level) = (0, 0);
+    for (flight, rise) in [(Flight::Down, 0.17), (Flight::Down, 0.02), (Flight::Up, 0.17)] {
+        let stairs = Stairs::new().with_rise(rise).with_going(0.3).with_lead(0.7).with_steps(16);
+        let frames = stepped_ahead(stairs.with_flight(flight));
+        for i in 60..frames.len() - 6 {
+            for k in 0..2 {
+                let ([heel, ball], tread, stands) = frames[i][k];
+                if !stands || frames[i - 1][k].2 {
+                    continue;
+                }
+                let (_, other, _) = frames[i][1 - k];
+                if other - tread > 0.1 {
+                    lower += 1;
+                    assert!(ball < 0.01 && heel > ball + 0.01, "{i}, leg {k}: {heel}, {ball}");
+                    let [heel, _] = frames[i + 4][k].0;
+                    assert!(heel < 0.01, "{i}, leg {k}: {heel} after 67 ms");
+                } else {
+                    level += 1;
+                    assert!(heel < 0.01 && heel < ball + 0.01, "{i}, leg {k}: {heel}, {ball}");
+                }
+            }
+        }
+    }
+    assert!(lower >= 3 && level >= 6, "{lower} landings on lower treads, {level} others");
 }

@@ -30,6 +30,8 @@ const SPEED: f32 = 1.0;
 const RATE: f32 = 60.0;
 const SECONDS: f32 = 10.0;
 const AHEAD: f32 = 0.3;
+/// Height in metres from which on a step is a leap, as in `lab/plant`.
+const HIGH: f64 = 0.6;
 /// Frames left out at each end of a contact.
 const ENDS: usize = 2;
 
@@ -208,6 +210,32 @@ impl<'a> Play<'a> {
         let steps = stances.windows(2).filter(|w| w[0].1 != w[1].1).map(|w| (w[1].2 - w[0].2).abs());
         steps.fold(0.0, f64::max)
     }
+
+    /// Landings of heels, on treads that are lower than the last of the other foot by a rise or more, up to [`HIGH`], and those of them before which the
+    /// ball is down.
+    fn forefoot_first(&self, given: &Frames, planted: &Frames, ground: &MeshGround) -> [u32; 2] {
+        let down = |kept: &Kept, k: usize| over(ground, kept.points[k]).is_some_and(|h| h.abs() <= ON);
+        let tread = |kept: &Kept| over(ground, kept.points[1]).map(|h| f64::from(kept.points[1].y) - h);
+        let (mut landings, mut first) = (0, 0);
+        for (leg, given) in given.iter().enumerate() {
+            let [heels, balls] = [0, 1].map(|k| self.contacts(given, k));
+            for i in (1..heels.len()).filter(|&i| heels[i] && !heels[i - 1] && !balls[i]) {
+                // From the middle of a swing to a stance.
+                let near = i.saturating_sub(12)..(i + 12).min(heels.len());
+                let stands = near.end - 1;
+                let other =
+                    planted.iter().enumerate().find(|(other, _)| *other != leg).map(|(_, other)| other[i]);
+                let lower = other.and_then(|other| Some(tread(&other)? - tread(&planted[leg][stands])?));
+                if lower.is_none_or(|by| !(0.9 * f64::from(RISE)..HIGH).contains(&by)) {
+                    continue;
+                }
+                let at = |k: usize| near.clone().rev().take_while(|&i| down(&planted[leg][i], k)).last();
+                landings += 1;
+                first += u32::from(matches!((at(1), at(0)), (Some(ball), Some(heel)) if ball < heel));
+            }
+        }
+        [landings, first]
+    }
 }
 
 /// Plays a walk on stairs. Returns the highest step in metres and what is bounded.
@@ -253,7 +281,8 @@ pub fn measure(walker: &Walker, flight: Flight) -> Result<(f64, Vec<Bounded>), S
     let at_most = |what, value, bound| Bounded { what, value, bound, least: false };
     let at_least = |what, value, bound| Bounded { what, value, bound, least: true };
     let slide = slides.get(slides.len() * 9 / 10).copied().unwrap_or(0.0);
-    let bounded = vec![
+    let [landings, first] = play.forefoot_first(&given, &planted, &ground);
+    let mut bounded = vec![
         at_least("contact within 1 cm, %", 100.0 * f64::from(near) / f64::from(frames.max(1)), 99.0),
         at_most("slide, mm/s", 1e3 * slide, 5.0),
         at_most("fastest foot over the clip's", fastest(&planted) / fastest(&given), 2.0),
@@ -261,5 +290,8 @@ pub fn measure(walker: &Walker, flight: Flight) -> Result<(f64, Vec<Bounded>), S
         at_least("knee, least degrees", least, own_least.min(5.0) - 1.0),
         at_most("knee, most degrees", most, 109f64.max(own_most + 4.0).max(asked) + 1.0),
     ];
+    if landings > 0 {
+        bounded.push(at_least("forefoot first, %", 100.0 * f64::from(first) / f64::from(landings), 90.0));
+    }
     Ok((highest, bounded))
 }

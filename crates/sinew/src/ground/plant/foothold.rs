@@ -89,6 +89,14 @@ impl Foothold {
         Self { heel, ball: heel + along * length, roll: 0.0, toes: 0.0, ..*self }
     }
 
+    /// Height by which another foothold is below this one, beyond what the slope of both explains, in metres.
+    pub(super) fn drop_to(&self, next: &Self) -> f32 {
+        let middle = |f: &Self| 0.5 * (f.heel + f.ball);
+        let slope = |f: &Self| slope(f.ball - f.heel);
+        let way = middle(next) - middle(self);
+        slope(self).min(slope(next)) * way.with_y(0.0).length() - way.y
+    }
+
     /// Rotation in model space that tilts a level foot of the same heading onto the ground: roll, then pitch.
     pub fn tilt(&self) -> Quat {
         let along = (self.ball - self.heel).normalize_or(Vec3::Z);

@@ -272,7 +272,7 @@ impl FootPlanter {
                 let body = if known { feet.known.bodies[tick] } else { feet.body.at(0.0).ankle };
                 state.foot.ticks.push(sole, body, given, &m);
             }
-            state.foot.advance(0.0, settings, &m, f32::NEG_INFINITY);
+            state.foot.advance(0.0, settings, &m, (f32::NEG_INFINITY, None));
             state.foot.settle();
         }
         feet.known.clear();
@@ -305,7 +305,9 @@ impl FootPlanter {
                 let low = others.map(|(i, leg)| leg.foot.lowest(later, leg.near, &self.measures(i, place)));
                 low.fold(f32::NEG_INFINITY, f32::max)
             });
-            feet.legs[i].foot.advance(BEAT, &self.settings, &m, low);
+            let mut others = feet.legs.iter().enumerate().filter(|(other, _)| *other != i);
+            let other = others.find_map(|(_, leg)| leg.foot.foothold());
+            feet.legs[i].foot.advance(BEAT, &self.settings, &m, (low, other));
         }
         self.follow_feet(feet, place, BEAT);
     }

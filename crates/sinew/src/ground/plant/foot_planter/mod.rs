@@ -76,7 +76,8 @@ const LEAST: f32 = 1e-4;
 /// [`PlantOptions::foot_rate`], integrated exactly. In the air a foot keeps its height above the ground as the animation
 /// does above its floor, and rises before an edge. The pelvis follows the feet on a spring of [`PlantOptions::pelvis_rate`]
 /// and stays in reach of the legs. With look-ahead a foothold counts less where the body could not come down to it in time,
-/// and a foot off the ground keeps as far from its hip as its knee folds. A foot without ground keeps its animation. A locked foot unlocks if the animation leaves
+/// a foot off the ground keeps as far from its hip as its knee folds, and on a lower tread the forefoot lands before the heel, where the
+/// animation lands on the heel. A foot without ground keeps its animation. A locked foot unlocks if the animation leaves
 /// it too far behind.
 ///
 /// # Frame rates

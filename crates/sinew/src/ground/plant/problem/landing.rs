@@ -10,7 +10,7 @@ use super::{
     reference::planned,
 };
 use crate::{
-    ground::plant::{Foothold, Planted, Stance, foothold::slope, planner::Planner, stride::RISER},
+    ground::plant::{Planted, Stance, planner::Planner, stride::RISER},
     math,
 };
 
@@ -34,20 +34,12 @@ pub(super) fn landings(planner: &Planner<'_>, planted: &[Vec<Planted>], foot: us
             let before = others.filter(|(s, _)| s.time.from < stance.time.from);
             let last = before.max_by(|a, b| a.0.time.from.total_cmp(&b.0.time.from));
             let lower = last.is_some_and(|(_, last)| {
-                (RISER..=LEAP).contains(&(drop(last, foothold) / planner.search.leg))
+                (RISER..=LEAP).contains(&(last.drop_to(foothold) / planner.search.leg))
             });
             let lead = roll(stance).filter(|_| lower).unwrap_or(0.0).min(0.25 * swing);
             Landing { lead, from: 0.5 * swing }
         })
         .collect()
-}
-
-/// Height by which a foothold is below another, beyond what the slope of both explains, in metres.
-fn drop(last: &Foothold, next: &Foothold) -> f32 {
-    let middle = |f: &Foothold| 0.5 * (f.heel + f.ball);
-    let slope = |f: &Foothold| slope(f.ball - f.heel);
-    let way = middle(next) - middle(last);
-    slope(last).min(slope(next)) * way.with_y(0.0).length() - way.y
 }
 
 /// Time from the first contact of the heel to that of the ball, where the foot rolls from one to the other, in seconds.

@@ -48,6 +48,7 @@ use glam::{DVec3, Vec3};
 
 use super::{FootFrame, Planted, planner::Planner};
 use constants::{HIPS_RANGE, LEG, WALK};
+pub(super) use constants::{LEAP, ROLL_RATE};
 use leg::{ANGLES, ClipLeg, PITCH, POINTS, PosedLeg, YAW};
 use ranges::Ranges;
 use reference::Reference;

@@ -3,13 +3,13 @@
 use glam::Vec3;
 
 use super::{
-    Choice, Foot, LEFT_BEHIND, MOMENT, Phase,
+    Choice, EARLY, Foot, LEFT_BEHIND, MOMENT, Phase, rolling,
     sight::{ASTRAY, sole_of},
     stand,
 };
 use crate::{
     ground::plant::{
-        PlantOptions,
+        Foothold, PlantOptions,
         foot_planter::{
             ankle::Touch,
             course::Course,
@@ -146,14 +146,21 @@ impl Foot {
     }
 
     /// Updates the goals of a foot in the air: a course to its next foothold, or the height of the ground. `low` is the lowest level
-    /// of the body as the foot lands.
-    pub(super) fn steer(&mut self, settings: &PlantOptions, m: &Measures, low: f32) {
+    /// of the body as the foot lands, and `other` the foothold of another foot.
+    pub(super) fn steer(
+        &mut self,
+        settings: &PlantOptions,
+        m: &Measures,
+        low: f32,
+        other: Option<&Foothold>,
+    ) {
         self.tilt_goal = self.lie(m);
         let lands = self.lands_in(m).filter(|_| !matches!(self.phase, Phase::Refused(_) | Phase::Locked(_)));
         let mut goal = None;
         if let Some(later) = lands {
-            let tick = *self.ticks.ago(m.ahead - later);
-            let (heel, ball) = self.stance(later, m);
+            let own = (later + self.early).min(m.ahead);
+            let tick = *self.ticks.ago(m.ahead - own);
+            let (heel, ball) = self.stance(own, m);
             let along = (ball - heel).with_y(0.0).normalize_or(Vec3::Z);
             let within = |c: &Choice, most: f32| (c.heel - heel).with_y(0.0).length() <= most;
             if !self.choice.as_ref().is_some_and(|c| within(c, ASTRAY * m.scale)) {
@@ -166,11 +173,20 @@ impl Foot {
                 };
             }
             if let Some(Choice { found: Ok(foothold), .. }) = self.choice {
-                let (ready, pace) = (self.ready(later, m), self.pace(later, m));
+                let early = self.lands_early(own, &foothold, other, m);
+                // As long as there is time for it.
+                if own > early + EARLY {
+                    self.early = early;
+                }
+                let later = own.saturating_sub(self.early);
+                let tick = *self.ticks.ago(m.ahead - later);
+                let (ready, pace, rolls) =
+                    (self.ready(later, m), self.pace(later, m), self.early as f32 * BEAT);
                 let at = |time: f32| {
                     let sole = tick.sole.after(&pace, time);
                     let (h, b) = m.heights(&sole);
-                    stand(&foothold, &sole, (1.0 - ready.heel) * h.max(0.0), (1.0 - ready.ball) * b.max(0.0))
+                    let heel = (1.0 - ready.heel) * h.max(0.0) + rolling(&sole, rolls - time);
+                    stand(&foothold, &sole, heel, (1.0 - ready.ball) * b.max(0.0))
                 };
                 let to = at(0.0);
                 // The landing point stops, while the animation's continues; a loose contact follows the animation.

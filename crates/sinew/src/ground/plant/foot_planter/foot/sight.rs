@@ -54,7 +54,10 @@ impl Foot {
             return;
         }
         let (sample, (heel, ball)) = match self.lands_in(m) {
-            Some(later) => (self.ticks.ago(m.ahead - later).sole, self.stance(later, m)),
+            Some(later) => {
+                let own = (later + self.early).min(m.ahead);
+                (self.ticks.ago(m.ahead - own).sole, self.stance(own, m))
+            }
             None => {
                 let (heel, ball) = m.heights(now);
                 if heel.min(ball) > NEAR * m.limits.height {

@@ -18,12 +18,18 @@ const STEP: f32 = 1.0 / 60.0;
 
 /// A walk from `start` on, `seconds` long, with 30 keys a second.
 fn clip(figure: &Figure, rest: &Pose, start: f32, seconds: f32) -> Clip {
+    clip_that_ends(figure, rest, start, seconds, 0.0)
+}
+
+/// The same, in whose last key the walk is `late` seconds further.
+fn clip_that_ends(figure: &Figure, rest: &Pose, start: f32, seconds: f32, late: f32) -> Clip {
     let skeleton = rest.skeleton();
     let mut baker = Baker::new(skeleton, skeleton.joints());
     let mut pose = rest.clone();
-    for key in 0..=(seconds * 30.0) as usize {
+    let last = (seconds * 30.0) as usize;
+    for key in 0..=last {
         let time = key as f32 / 30.0;
-        figure::walk(figure, rest, time, &mut pose);
+        figure::walk(figure, rest, time + if key == last { late } else { 0.0 }, &mut pose);
         baker.push(start + time, &pose);
     }
     baker.finish("walk", skeleton).unwrap()
@@ -180,4 +186,21 @@ fn what_cannot_be_meant_is_refused_and_changes_nothing() {
     let outside = IntervalError::Outside { from: 1.0, to: 2.0, begin: 5.0, end: 7.0 };
     assert_eq!(fault(&[[1.0, 2.0]]), (0, outside));
     assert!(matches!(fault(&[[5.0, 6.0], [150.0, 170.0]]), (1, IntervalError::Outside { .. })));
+}
+
+#[test]
+fn rounds_end_as_they_start_where_the_clip_does_not() {
+    let (figure, rest) = figure::figure();
+    let clip = clip_that_ends(&figure, &rest, 0.5, 1.0, 0.02);
+    let walk = Walk { figure, rest, clip, rounds: 3 };
+    let analysis = walk.analysis();
+    let (last, round) = (analysis.len() - 1, (1.0 / STEP).round() as usize);
+    assert!(analysis.cycles == 3 && last == 3 * round, "{} rounds, {last}", analysis.cycles);
+    for i in [round, 2 * round, last] {
+        assert!((analysis.clip_time(i) - 0.5).abs() < 1e-5, "{}", analysis.clip_time(i));
+        for foot in &analysis.feet {
+            let at = |i: usize| foot.samples[i].ankle - analysis.carry[i];
+            assert!(at(i).distance(at(0)) < 1e-5, "{i}: {} and {}", at(i), at(0));
+        }
+    }
 }

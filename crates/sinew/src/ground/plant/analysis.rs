@@ -81,13 +81,14 @@ impl ClipAnalysis {
         self.pelvis.len()
     }
 
-    /// Clip time of a sample, in seconds. Samples of later rounds repeat the times of the first.
+    /// Clip time of a sample, in seconds. Samples of later rounds repeat the times of the first, and the end of the last round is the
+    /// start of another one: a clip whose ends differ closes all the same.
     pub fn clip_time(&self, sample: usize) -> f32 {
         let t = sample as f32 * self.step;
         if self.cycles <= 1 {
             return self.start + t.min(self.cycle);
         }
-        let round = math::floor(t / self.cycle + 1e-4).min((self.cycles - 1) as f32);
+        let round = math::floor(t / self.cycle + 1e-4);
         self.start + (t - round * self.cycle).max(0.0)
     }
 

@@ -40,7 +40,7 @@ pub(crate) struct Places<'w, 's> {
 pub(crate) enum NoPlace {
     Gone(Entity),
     NoTransform(Entity),
-    /// A character of this entity has no model space.
+    /// The character's transform has no inverse.
     NoSpace(Entity),
 }
 
@@ -137,7 +137,7 @@ pub(crate) fn gather(
             None => (Detail::Solve(1.0), dt),
         };
         bound.dt = dt;
-        // The differences are those of the last solve: they count where the same bones turn, and where any is wanted.
+        // The differences of the last solve apply only to the bones that it turned, and not at an influence of 0.
         bound.holds = detail == Detail::Hold
             && settings.influence != 0.0
             && !bound.unplanned
@@ -150,7 +150,8 @@ pub(crate) fn gather(
     });
 }
 
-/// Places targets anew that are on bones of other characters: where the animation has them.
+/// Computes again the positions of targets on bones of other characters. Those bones may hold what was written; the animation's
+/// transforms are known once all characters have been read.
 pub(crate) fn gather_others(
     mut characters: Query<(Entity, &mut IkBinding)>,
     places: Places,
@@ -183,13 +184,13 @@ pub(crate) fn gather_others(
 }
 
 impl Kept {
-    /// Reads the bone, of which `drawn` is what was written last. One that was despawned in this frame keeps its last transform.
+    /// Reads the bone. `drawn` is the transform that was written last. A bone that was despawned in this frame keeps its last transform.
     fn read(&mut self, bone: Entity, drawn: &JointTransform, places: &Places) {
         let Ok(transform) = places.bones.get(bone) else { return };
         let (changed, now) = (transform.last_changed(), from_bevy(&transform));
         match self.written {
             Some(tick) if tick == changed => {}
-            // Something marked it as changed, and left it as it was.
+            // A system marked the transform as changed without changing it.
             Some(_) if now == *drawn => self.written = Some(changed),
             _ => (self.base, self.written) = (now, None),
         }

@@ -20,10 +20,10 @@ use sinew::{JointTransform, math};
 pub struct IkLod {
     /// Distance in metres, in the world, from the nearest viewer beyond which it saves; infinite by default.
     pub distance: f32,
-    /// How many times a second it is solved beyond that distance. In the frames between, bones turn with the animation and keep
-    /// the difference that the last solve made, and changed or lost targets wait; an [`IkSkeleton::influence`](crate::IkSkeleton) of 0 counts at
-    /// once. At 0 (the default) it is not solved at all; its influence then fades over the last
-    /// tenth of the distance, so that nothing jumps.
+    /// Number of solves per second beyond that distance. In the frames between, bones turn with the animation and keep the difference
+    /// that the last solve made. A target that has moved or was lost takes effect at the next solve; an
+    /// [`IkSkeleton::influence`](crate::IkSkeleton::influence) of 0 takes effect in the same frame. At a rate of 0 (the default) it is
+    /// not solved at all; its influence then fades over the last tenth of the distance, so that nothing jumps.
     pub rate: f32,
 }
 

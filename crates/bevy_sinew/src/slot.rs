@@ -509,7 +509,8 @@ impl Slot {
         }
     }
 
-    /// Metres of the world per metre of model space, on the longest way from a bone to its goal: a character may be scaled unequally.
+    /// Metres in the world per metre in model space, along the largest displacement from a bone to its goal. The direction matters if
+    /// the character's scale is not uniform.
     fn scale(&self, pose: &Pose, world: &Mat3, part: &Part) -> f32 {
         let way = |(at, target): (usize, &Source)| {
             let (joint, goal) = self.handle.goal(at, target.place(part, pose))?;

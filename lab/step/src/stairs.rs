@@ -211,8 +211,8 @@ impl<'a> Play<'a> {
         steps.fold(0.0, f64::max)
     }
 
-    /// Landings of heels, on treads that are lower than the last of the other foot by a rise or more, up to [`HIGH`], and those of them before which the
-    /// ball is down.
+    /// Number of landings on lower treads, and the number of these in which the ball is down before the heel. Counted are landings in
+    /// which the clip's heel is in contact before its ball, on a tread that is lower than that of the other foot by one rise to [`HIGH`].
     fn forefoot_first(&self, given: &Frames, planted: &Frames, ground: &MeshGround) -> [u32; 2] {
         let down = |kept: &Kept, k: usize| over(ground, kept.points[k]).is_some_and(|h| h.abs() <= ON);
         let tread = |kept: &Kept| over(ground, kept.points[1]).map(|h| f64::from(kept.points[1].y) - h);

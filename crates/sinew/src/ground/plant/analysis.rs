@@ -81,8 +81,8 @@ impl ClipAnalysis {
         self.pelvis.len()
     }
 
-    /// Clip time of a sample, in seconds. Samples of later rounds repeat the times of the first, and the end of the last round is the
-    /// start of another one: a clip whose ends differ closes all the same.
+    /// Clip time of a sample, in seconds. Samples of later rounds repeat the times of the first. The last sample is the start of one
+    /// more round, so that the planted clip closes even if the clip's last key differs from its first.
     pub fn clip_time(&self, sample: usize) -> f32 {
         let t = sample as f32 * self.step;
         if self.cycles <= 1 {

@@ -112,8 +112,8 @@ const SOON: usize = 4;
 const LEFT_BEHIND: f32 = 0.4;
 /// Turn of the animation since the landing at which a foot unlocks, in radians: 50 degrees.
 const TURNED: f32 = 0.87;
-/// Ticks by which a forefoot lands before the animation's heel. With two, feet go 2.5 times as fast as the clip's on treads of 17 cm
-/// that are taken three at a time; 2 is the bound of `lab/step`.
+/// Number of ticks by which a forefoot lands before the animation's heel. It is chosen on the sample's game on stairs down in
+/// `lab/step`: with 2, the fastest foot moves at 2.5 times the clip's speed, above the bound of 2; with 0, the heel lands first.
 const EARLY: usize = 1;
 /// Ticks in which a foot left behind moves to its next foothold: a quick step.
 const CATCHES_UP: usize = 6;
@@ -137,9 +137,9 @@ pub struct Foot {
     landing: Option<Landing>,
     /// Foothold on which the foot stands or will land.
     choice: Option<Choice>,
-    /// Ticks by which it lands earlier than the animation's foot.
+    /// Number of ticks by which it lands before the animation's foot.
     early: usize,
-    /// Seconds until the heel of a foot is down that has landed on its forefoot.
+    /// Time in seconds until the heel is down, after a landing on the forefoot.
     rolls: f32,
     course: Option<Course>,
     rest: Rest,
@@ -236,8 +236,9 @@ impl Foot {
         self.ticks.ago(m.ahead.saturating_sub(later + 1)).contact
     }
 
-    /// Contact at a tick, `later` ticks after the present one. A foot that lands on its forefoot stands before the animation's, and its
-    /// ball does as long before that as the animation's may come down after its heel.
+    /// Contact at a tick, `later` ticks after the present one. If the foot lands on its forefoot, the foot and its ball are in contact
+    /// `early` ticks before the animation's foot. The ball stays in contact until the animation's ball lands, up to `early` ticks after
+    /// the animation's heel.
     fn contact(&self, later: usize, m: &Measures) -> Contact {
         let mut contact = self.own_contact(later, m);
         for k in (1..=2 * self.early).take_while(|k| later + k < m.ahead) {
@@ -253,8 +254,9 @@ impl Foot {
         contact
     }
 
-    /// Ticks by which the foot lands earlier than the animation's, which does so in `later` ticks: on its forefoot, if the foothold is
-    /// lower than that of the other foot, and the animation lands on the heel. So do people on stairs, and whole clips.
+    /// Number of ticks by which the foot lands before the animation's foot, which lands in `later` ticks. It is [`EARLY`] for a landing
+    /// on the forefoot: the foothold is lower than that of the other foot, and the animation lands on the heel. People land so on
+    /// stairs, and whole clips are planned so. It is 0 for other landings.
     fn lands_early(
         &self,
         later: usize,
@@ -706,7 +708,8 @@ impl Point {
     }
 }
 
-/// Height of the heel of a foot on its forefoot, in metres, a number of seconds before it is down.
+/// Height in metres of the heel above the ground while the foot stands on its forefoot. `left` is the time in seconds until the heel is
+/// down; 0 or less gives 0.
 fn rolling(sole: &Sole, left: f32) -> f32 {
     math::sin(ROLL_RATE as f32 * left.max(0.0)) * (sole.ball - sole.heel).length()
 }

@@ -237,6 +237,36 @@ fn hips_accelerate_within_the_range_of_people() {
 }
 
 #[test]
+fn feet_pass_over_steps_and_not_beside_them() {
+    let walk = walk();
+    let Walk { figure, rest, clip, .. } = &walk;
+    let stairs = Stairs::new().with_rise(0.18).with_going(0.285).with_steps(30).with_lead(0.7);
+    for flight in [Flight::Up, Flight::Down] {
+        for stride in [Stride::Keep, Stride::Treads(1)] {
+            let ground = MeshGround::new(stairs.with_flight(flight).mesh().unwrap()).unwrap();
+            let mut options = ClipOptions::default();
+            options.stride = Some(stride);
+            let Planting { planted, plan, .. } = plant_clip(figure, rest, clip, &ground, &options).unwrap();
+            let mut pose = rest.clone();
+            let mut highest = f32::NEG_INFINITY;
+            for &time in &planted.times {
+                planted.clip.sample(time, &mut pose);
+                pose.update();
+                let sample = (time / plan.analysis.step).round() as usize;
+                for (leg, curve) in figure.legs().iter().zip(&plan.analysis.feet) {
+                    // The walk goes along +Z. Legs swung out by 35 cm.
+                    let (at, own) = (pose.position(leg.foot), curve.samples[sample].ankle);
+                    let aside = (at.x - own.x).abs();
+                    assert!(aside < 0.05, "{flight:?}, {stride:?}, {time} s: {aside} m");
+                    highest = highest.max((at.y - own.y).abs());
+                }
+            }
+            assert!(highest > 0.5, "{flight:?}, {stride:?}: {highest}");
+        }
+    }
+}
+
+#[test]
 fn offsets_stay_and_only_the_legs_and_the_hips_move() {
     let walk = walk();
     let (_, mesh, _) = grounds().swap_remove(0);

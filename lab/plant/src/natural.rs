@@ -24,6 +24,8 @@ use crate::{
 
 /// Above this rise (metres at a leg of 0.93) a row is a high one.
 const HIGH: f64 = 0.6;
+/// Hips that go less far (metres at a leg of 0.93 m) in a swing go nowhere.
+const STILL: f64 = 0.1;
 /// Degrees by which an angle may exceed its bound.
 const SLACK: f64 = 1.0;
 /// The ankle's range ends here, or `BEYOND_OWN` above the clip's own most (degrees).
@@ -73,6 +75,7 @@ pub fn measure(m: &Motion, ground: &Ground, flat: bool, shares: [f64; 2], marks:
     ranges(m, &steps, marks);
     accelerations(m, high, marks);
     lift(m, ground, high, marks);
+    aside(m, high, marks);
     trunk(m, &steps, flat, marks);
     planted(m, shares, high, flat, marks);
 }
@@ -240,6 +243,38 @@ fn extra_lift(
     Some((i, (top - passed) - (own - ends)))
 }
 
+/// Extra distance of swinging soles to the side of the line between their stances, across the way of the hips.
+fn aside(m: &Motion, high: bool, marks: &mut Marks) {
+    let mut worst = (0, 0.0);
+    for foot in [0, 1] {
+        for ends in m.stances(foot).windows(2) {
+            let swing = Run { from: ends[0].to, to: ends[1].from };
+            let (first, last) = (&m.clip[swing.from], &m.clip[swing.to]);
+            let way = (last.hips - first.hips).flat();
+            let way = if way.length() * m.scale < STILL { first.forward() } else { way };
+            let Some(way) = way.unit().filter(|_| swing.from >= m.first) else { continue };
+            let across = V3 { x: way.z, y: 0.0, z: -way.x };
+            let soles = |bodies: &[Body]| -> Vec<f64> {
+                let middle = |b: &Body| (b.legs[foot].heel + b.legs[foot].ball) * 0.5;
+                bodies[swing.from..=swing.to].iter().map(|b| middle(b).dot(across)).collect()
+            };
+            let (i, extra) = extra_aside(&soles(&m.planted), &soles(&m.clip));
+            if extra * m.scale > worst.1 {
+                worst = (swing.from + i, extra * m.scale);
+            }
+        }
+    }
+    marks.add(Mark::at_most("aside cm", 100.0 * worst.1, 5.0, m.times[worst.0]).unless(high));
+}
+
+/// The same of one swing, by the coordinates across: the sample, and metres.
+fn extra_aside(planted: &[f64], clip: &[f64]) -> (usize, f64) {
+    let (last, steps) = (planted.len() - 1, (planted.len() - 1).max(1) as f64);
+    let off = |i: usize| planted[i] - clip[i];
+    let line = |i: usize| off(0) + (off(last) - off(0)) * i as f64 / steps;
+    largest((0..=last).map(|i| Some((off(i) - line(i)).abs())))
+}
+
 fn trunk(m: &Motion, steps: &[Step], flat: bool, marks: &mut Marks) {
     let further = |i: usize| {
         let forward = m.clip[i].forward();
@@ -324,6 +359,16 @@ mod tests {
         // 15 cm over the tread, of which the clip lifts 5 over its higher end.
         let (i, extra) = extra_lift(&planted, &clip, &step(), 0.5).unwrap();
         assert!(i == 2 && (extra - 0.10).abs() < 1e-9, "{extra}");
+    }
+
+    #[test]
+    fn a_swing_around_a_step_is_measured_from_the_line_between_its_stances() {
+        // The clip swings out by 2 cm; planted, the foot also comes down 8 cm to the side.
+        let clip = [0.0, 0.02, 0.02, 0.0, 0.0];
+        let planted = [0.0, 0.04, 0.21, 0.06, 0.08];
+        let (i, extra) = extra_aside(&planted, &clip);
+        assert!(i == 2 && (extra - 0.15).abs() < 1e-12, "{extra}");
+        assert_eq!(extra_aside(&[0.3], &[0.1]).1, 0.0);
     }
 
     #[test]

@@ -154,7 +154,7 @@ impl Problem<'_> {
     }
 
     /// Direction in which a foot may come to the side of a step: that of the hips, or of the sole where they rest.
-    fn way(&self, i: usize, leg: usize) -> Vec3 {
+    pub fn way(&self, i: usize, leg: usize) -> Vec3 {
         let analysis = self.planner.analysis;
         let reach = ((0.1 / analysis.step) as usize).max(1);
         let (a, b) = (i.saturating_sub(reach), (i + reach).min(self.count() - 1));

@@ -8,8 +8,8 @@ use super::{
     Problem, State,
     clearance::Spot,
     constants::{
-        BALL, DEPTH, HEEL, HIPS, HIPS_ACCELERATION, HIPS_EXCESS, LEG_ACCELERATION, LEG_TURN, RANGE, ROUND,
-        SOLE_TURN, STRAIN, WAY,
+        ASIDE, BALL, DEPTH, HEEL, HIPS, HIPS_ACCELERATION, HIPS_EXCESS, LEG_ACCELERATION, LEG_TURN, RANGE,
+        ROUND, SOLE_TURN, STRAIN, WAY,
     },
     leg::{ANGLES, PITCH, PosedLeg, SHANK, THIGH, TILT, YAW},
 };
@@ -122,9 +122,13 @@ impl Problem<'_> {
         let middle = 0.5 * (clip.sole[0] + clip.sole[1]);
         let (place, by) = self.place(state, i, leg, middle);
         let off = place - (clip.hip + clip.thigh + clip.shank + middle + self.references[leg][i].by);
-        let tolerance = self.stray(i, leg);
-        let weight = 1.0 / (tolerance * tolerance);
-        for axis in [DVec3::X, DVec3::Y, DVec3::Z] {
+        let way = self.way(i, leg).as_dvec3();
+        let aside = DVec3::new(way.z, 0.0, -way.x);
+        // Feet pass over the ground, not beside it.
+        let beside = ASIDE * self.size;
+        for (axis, tolerance) in [(way, self.stray(i, leg)), (DVec3::Y, self.stray(i, leg)), (aside, beside)]
+        {
+            let weight = 1.0 / (tolerance * tolerance);
             let off = off.dot(axis);
             sink(&self.row(i, leg, axis, &by, 1.0), off, weight, 0.5 * weight * off * off);
         }

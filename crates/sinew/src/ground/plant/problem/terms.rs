@@ -122,19 +122,16 @@ impl Problem<'_> {
         let middle = 0.5 * (clip.sole[0] + clip.sole[1]);
         let (place, by) = self.place(state, i, leg, middle);
         let off = place - (clip.hip + clip.thigh + clip.shank + middle + self.references[leg][i].by);
-        let way = self.way(i, leg).as_dvec3();
-        let aside = DVec3::new(way.z, 0.0, -way.x);
-        // Feet pass over the ground, not beside it.
-        let beside = ASIDE * self.size;
-        for (axis, tolerance) in [(way, self.stray(i, leg)), (DVec3::Y, self.stray(i, leg)), (aside, beside)]
-        {
+        let (stray, way) = (self.stray(i, leg), self.way(i, leg).as_dvec3());
+        let across = DVec3::new(way.z, 0.0, -way.x);
+        for (axis, tolerance) in [(way, stray), (DVec3::Y, stray), (across, ASIDE * self.size)] {
             let weight = 1.0 / (tolerance * tolerance);
             let off = off.dot(axis);
             sink(&self.row(i, leg, axis, &by, 1.0), off, weight, 0.5 * weight * off * off);
         }
     }
 
-    /// Tolerance of the distance of a sole from the clip's moved with the ground, in metres.
+    /// Tolerance of the distance of a sole from the clip's moved with the ground, up and along the way of the hips, in metres.
     fn stray(&self, i: usize, leg: usize) -> f64 {
         (WAY[0] * self.size + self.references[leg][i].change).min(WAY[1] * self.size)
     }

@@ -145,7 +145,8 @@ fn with_factors(code: &str, names: &[String]) -> String {
     let mut result = String::new();
     let mut import = false;
     for line in code.split_inclusive('\n') {
-        import |= line.starts_with("use ");
+        // Those that are made public, too.
+        import |= line.starts_with("use ") || (line.starts_with("pub") && line.contains(" use "));
         if import || line.trim_start().starts_with("//") {
             result += line;
         } else {
@@ -179,7 +180,7 @@ mod tests {
 
     #[test]
     fn constants_get_factors_where_they_are_used() {
-        let code = "use a::{\n    HIPS, WAY,\n};\n/// HIPS.\nlet x = HIPS * y + THE_HIPS; // end\n";
+        let code = "use a::{\n    HIPS, WAY,\n};\npub(super) use a::HIPS;\n/// HIPS.\nlet x = HIPS * y + THE_HIPS; // end\n";
         let with = with_factors(code, &["HIPS".into(), "WAY".into()]);
         let scaled = "crate::ground::plant::problem::constants::scaled(\"HIPS\", HIPS)";
         assert_eq!(with, code.replace("= HIPS", &format!("= {scaled}")));

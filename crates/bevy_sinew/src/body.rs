@@ -22,7 +22,7 @@ use crate::{
     binding::{Bound, Kit, Part},
     draw::Led,
     person::Person,
-    slot::{Components, Frame, Handle, Wish},
+    slot::{Action, Components, Frame, Handle},
 };
 
 /// Brings several bones of a body to targets at once: a head and two hands for a headset and its controllers, both hands and a
@@ -279,9 +279,9 @@ impl Handle for BodySlot {
         influence: f32,
         bound: &Bound,
         targets: &mut Vec<Entity>,
-    ) -> Result<Wish, String> {
+    ) -> Result<Action, String> {
         let Some(body) = components.body.get(entity).ok().filter(|body| body.influence != 0.0) else {
-            return Ok(Wish::Nothing);
+            return Ok(Action::Nothing);
         };
         self.options =
             IterativeOptions::new().with_influence(influence * body.influence).with_soft(body.soft);
@@ -293,7 +293,7 @@ impl Handle for BodySlot {
         let led = || body.goals.0.iter().filter_map(|goal| Some((goal, goal.wanted()?)));
         targets.extend(led().map(|(_, target)| target));
         if targets.is_empty() {
-            return Ok(Wish::Nothing);
+            return Ok(Action::Nothing);
         }
         self.aims.clear();
         self.aims.extend(led().map(|(goal, _)| goal.aim()));
@@ -305,7 +305,7 @@ impl Handle for BodySlot {
                 .map(|(bone, priority)| (bone, *priority))
                 .eq(led().map(|(goal, _)| (&goal.bone, goal.priority)));
         if same {
-            return Ok(Wish::Solve { fresh: false });
+            return Ok(Action::Solve { fresh: false });
         }
         self.wanted = (
             led().map(|(goal, _)| (goal.bone.clone(), goal.priority)).collect(),
@@ -323,7 +323,7 @@ impl Handle for BodySlot {
         let root = bound.find(&body.root).map_err(|error| error.to_string())?;
         self.joints.push(root);
         self.root = Some(root);
-        Ok(Wish::Solve { fresh: true })
+        Ok(Action::Solve { fresh: true })
     }
 
     fn joints(&self) -> &[JointId] {

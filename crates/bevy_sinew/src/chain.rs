@@ -19,7 +19,7 @@ use crate::{
     aim::Aim,
     binding::{Bound, Kit, Part},
     draw::Led,
-    slot::{Components, Frame, Handle, Wish},
+    slot::{Action, Components, Frame, Handle},
     template::template,
 };
 
@@ -193,16 +193,16 @@ impl Handle for ChainSlot {
         influence: f32,
         bound: &Bound,
         targets: &mut Vec<Entity>,
-    ) -> Result<Wish, String> {
-        let Ok(chain) = components.chain.get(entity) else { return Ok(Wish::Nothing) };
+    ) -> Result<Action, String> {
+        let Ok(chain) = components.chain.get(entity) else { return Ok(Action::Nothing) };
         self.aim = Aim::new(chain.position_influence, chain.rotation_influence, &chain.offset);
         self.position_influence = influence * chain.position_influence;
         self.options = IterativeOptions::new().with_influence(influence).with_soft(chain.soft);
-        let Some(target) = chain.target.filter(|_| self.aim.applies()) else { return Ok(Wish::Nothing) };
+        let Some(target) = chain.target.filter(|_| self.aim.applies()) else { return Ok(Action::Nothing) };
         targets.extend([Some(target), chain.pole].into_iter().flatten());
         let (root, tip, solver) = &self.wanted;
         if !self.ends.is_empty() && (root, tip, *solver) == (&chain.root, &chain.tip, chain.solver) {
-            return Ok(Wish::Solve { fresh: false });
+            return Ok(Action::Solve { fresh: false });
         }
         self.wanted = (chain.root.clone(), chain.tip.clone(), chain.solver);
         self.solver = None;
@@ -210,7 +210,7 @@ impl Handle for ChainSlot {
         let ends = [&chain.root, &chain.tip].map(|bone| bound.find(bone).map_err(|error| error.to_string()));
         let [root, tip] = ends;
         self.ends.extend([root?, tip?]);
-        Ok(Wish::Solve { fresh: true })
+        Ok(Action::Solve { fresh: true })
     }
 
     fn joints(&self) -> &[JointId] {

@@ -29,7 +29,7 @@ use crate::{
     carrier::Carrier,
     gather::{NoPlace, Places},
     ground::split,
-    slot::{Components, Frame, Handle, Wish},
+    slot::{Action, Components, Frame, Handle},
     template::template,
 };
 
@@ -208,8 +208,8 @@ impl Handle for CreatureSlot {
         influence: f32,
         bound: &Bound,
         _: &mut Vec<Entity>,
-    ) -> Result<Wish, String> {
-        let Ok(given) = components.walk.get(entity) else { return Ok(Wish::Nothing) };
+    ) -> Result<Action, String> {
+        let Ok(given) = components.walk.get(entity) else { return Ok(Action::Nothing) };
         let options = |walk: &CreatureWalk| (walk.ride, walk.lift, walk.trail);
         self.changed |= options(&self.wanted) != options(&given);
         let trails = (self.wanted.trail > 0.0) != (given.trail > 0.0);
@@ -227,13 +227,13 @@ impl Handle for CreatureSlot {
             self.creature = Some(creature(&self.wanted.legs, bound)?);
             self.reset = true;
         } else if !trails {
-            return Ok(Wish::Solve { fresh: false });
+            return Ok(Action::Solve { fresh: false });
         }
-        let Some(creature) = &self.creature else { return Ok(Wish::Nothing) };
+        let Some(creature) = &self.creature else { return Ok(Action::Nothing) };
         self.joints = self.walker(creature)?.joints(&bound.kit.skeleton);
         let root = creature.root();
         self.joints.retain(|&joint| joint != root);
-        Ok(Wish::Solve { fresh: true })
+        Ok(Action::Solve { fresh: true })
     }
 
     fn place(&mut self, world: &Affine3, places: &Places, _: &Bound) -> Result<(), (Entity, NoPlace)> {

@@ -17,7 +17,7 @@ use crate::{
     binding::{Bound, Kit, Part},
     draw::Led,
     person::Person,
-    slot::{Components, Frame, Handle, Wish},
+    slot::{Action, Components, Frame, Handle},
     template::template,
 };
 
@@ -130,15 +130,15 @@ impl Handle for DragSlot {
         influence: f32,
         bound: &Bound,
         targets: &mut Vec<Entity>,
-    ) -> Result<Wish, String> {
-        let Ok(drag) = components.drag.get(entity) else { return Ok(Wish::Nothing) };
+    ) -> Result<Action, String> {
+        let Ok(drag) = components.drag.get(entity) else { return Ok(Action::Nothing) };
         let drag: &DragIk = &drag;
-        let Some(target) = drag.target else { return Ok(Wish::Nothing) };
+        let Some(target) = drag.target else { return Ok(Action::Nothing) };
         targets.push(target);
         self.aim = Aim::new(influence, 0.0, &bevy_transform::components::Transform::IDENTITY);
         let at_other = DragIk { target: self.wanted.target, ..drag.clone() };
         if !self.joints.is_empty() && self.wanted == at_other {
-            return Ok(Wish::Solve { fresh: false });
+            return Ok(Action::Solve { fresh: false });
         }
         (self.wanted, self.built, self.solver) = (drag.clone(), false, None);
         self.joints.clear();
@@ -146,7 +146,7 @@ impl Handle for DragSlot {
         let [bone, root] = [find(&drag.bone)?, find(&drag.root)?];
         let pins = bound.find_all(&drag.pins)?;
         self.joints.extend([bone, root].into_iter().chain(pins));
-        Ok(Wish::Solve { fresh: true })
+        Ok(Action::Solve { fresh: true })
     }
 
     fn joints(&self) -> &[JointId] {

@@ -28,7 +28,7 @@ use crate::{
     draw::{Ray, Recorder, StandingSole},
     gather::{NoPlace, Places},
     ground::split,
-    slot::{Components, Frame, Handle, Wish},
+    slot::{Action, Components, Frame, Handle},
     template::template,
 };
 
@@ -254,15 +254,15 @@ impl Handle for FeetSlot {
         influence: f32,
         bound: &Bound,
         _: &mut Vec<Entity>,
-    ) -> Result<Wish, String> {
+    ) -> Result<Action, String> {
         let Some(given) = components.feet.get(entity).ok().filter(|given| given.influence != 0.0) else {
-            return Ok(Wish::Nothing);
+            return Ok(Action::Nothing);
         };
         (self.influence, self.grounded, self.jump, self.platform) =
             (influence * given.influence, given.grounded, given.jump, given.platform);
         self.looks_ahead = given.look_ahead;
         if self.figure.is_some() && self.sole == given.sole {
-            return Ok(Wish::Solve { fresh: false });
+            return Ok(Action::Solve { fresh: false });
         }
         (self.figure, self.solver, self.sole) = (None, None, given.sole);
         let mut figure = bound.kit.figure.get().ok_or("its feet have not been measured")?.clone()?;
@@ -276,7 +276,7 @@ impl Handle for FeetSlot {
         }
         self.joints.push(figure.pelvis());
         self.figure = Some(figure);
-        Ok(Wish::Solve { fresh: true })
+        Ok(Action::Solve { fresh: true })
     }
 
     fn place(&mut self, world: &Affine3, places: &Places, bound: &Bound) -> Result<(), (Entity, NoPlace)> {

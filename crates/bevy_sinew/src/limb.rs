@@ -17,7 +17,7 @@ use crate::{
     aim::Aim,
     binding::{Bound, Kit, Part},
     draw::Led,
-    slot::{Components, Frame, Handle, Wish},
+    slot::{Action, Components, Frame, Handle},
     template::template,
 };
 
@@ -153,8 +153,8 @@ impl Handle for LimbSlot {
         influence: f32,
         bound: &Bound,
         targets: &mut Vec<Entity>,
-    ) -> Result<Wish, String> {
-        let Ok(limb) = components.limb.get(entity) else { return Ok(Wish::Nothing) };
+    ) -> Result<Action, String> {
+        let Ok(limb) = components.limb.get(entity) else { return Ok(Action::Nothing) };
         self.aim = Aim::new(limb.position_influence, limb.rotation_influence, &limb.offset);
         self.options = LimbOptions::new().with_influence(influence).with_soft(limb.soft);
         self.pole_influence = limb.pole.map(|_| limb.pole_influence);
@@ -162,17 +162,17 @@ impl Handle for LimbSlot {
         let Some(target) =
             limb.target.filter(|_| self.aim.applies() || self.pole_influence.unwrap_or(0.0) != 0.0)
         else {
-            return Ok(Wish::Nothing);
+            return Ok(Action::Nothing);
         };
         targets.extend([Some(target), limb.pole].into_iter().flatten());
         if !self.joints.is_empty() && self.tip == limb.tip {
-            return Ok(Wish::Solve { fresh: false });
+            return Ok(Action::Solve { fresh: false });
         }
         self.tip = limb.tip.clone();
         self.solver = None;
         self.joints.clear();
         self.joints.extend(joints(&limb.tip, bound)?);
-        Ok(Wish::Solve { fresh: true })
+        Ok(Action::Solve { fresh: true })
     }
 
     fn joints(&self) -> &[JointId] {

@@ -11,7 +11,7 @@ use sinew::{
 use crate::{
     IkBone, IkBones, IkLayer, IkReport,
     binding::{Bound, Kit, Part},
-    slot::{Components, Frame, Handle, Wish},
+    slot::{Action, Components, Frame, Handle},
     template::template,
 };
 
@@ -117,14 +117,14 @@ impl Handle for LookSlot {
         influence: f32,
         bound: &Bound,
         targets: &mut Vec<Entity>,
-    ) -> Result<Wish, String> {
-        let Ok(look) = components.look.get(entity) else { return Ok(Wish::Nothing) };
-        let Some(target) = look.target.filter(|_| look.influence != 0.0) else { return Ok(Wish::Nothing) };
+    ) -> Result<Action, String> {
+        let Ok(look) = components.look.get(entity) else { return Ok(Action::Nothing) };
+        let Some(target) = look.target.filter(|_| look.influence != 0.0) else { return Ok(Action::Nothing) };
         targets.push(target);
         (self.offset, self.dead_zone, self.influence) =
             (look.offset, look.dead_zone, influence * look.influence);
         if self.whole.is_some() && self.bones == look.bones && self.front == look.front {
-            return Ok(Wish::Solve { fresh: false });
+            return Ok(Action::Solve { fresh: false });
         }
         (self.bones, self.front) = (look.bones.clone(), look.front);
         (self.whole, self.solver) = (None, None);
@@ -139,7 +139,7 @@ impl Handle for LookSlot {
         let whole = whole.map_err(|error| error.to_string())?;
         self.joints.extend(whole.joints());
         self.whole = Some(whole);
-        Ok(Wish::Solve { fresh: true })
+        Ok(Action::Solve { fresh: true })
     }
 
     fn joints(&self) -> &[JointId] {

@@ -19,7 +19,7 @@ use sinew::{
 use crate::{
     IkBone, IkLayer, IkReport,
     binding::{Bound, Kit, Part},
-    slot::{Components, Frame, Handle, Wish},
+    slot::{Action, Components, Frame, Handle},
     template::template,
 };
 
@@ -136,19 +136,19 @@ impl Handle for MechanismSlot {
         _: f32,
         bound: &Bound,
         targets: &mut Vec<Entity>,
-    ) -> Result<Wish, String> {
-        let Ok(given) = components.mechanism.get(entity) else { return Ok(Wish::Nothing) };
-        let Some(target) = given.target else { return Ok(Wish::Nothing) };
+    ) -> Result<Action, String> {
+        let Ok(given) = components.mechanism.get(entity) else { return Ok(Action::Nothing) };
+        let Some(target) = given.target else { return Ok(Action::Nothing) };
         targets.push(target);
         let (tip, rest) = (&self.wanted.0, (self.wanted.1, self.wanted.2, self.wanted.3));
         if !self.tip.is_empty() && *tip == given.tip && rest == (given.rotation, given.tool, given.speed) {
-            return Ok(Wish::Solve { fresh: false });
+            return Ok(Action::Solve { fresh: false });
         }
         self.wanted = (given.tip.clone(), given.rotation, given.tool, given.speed);
         self.forget();
         self.tip.clear();
         self.tip.push(bound.find(&given.tip).map_err(|error| error.to_string())?);
-        Ok(Wish::Solve { fresh: true })
+        Ok(Action::Solve { fresh: true })
     }
 
     fn joints(&self) -> &[JointId] {

@@ -24,7 +24,7 @@ use sinew::{
 use crate::{
     IkLayer, IkReport,
     binding::{Bound, Kit, Part},
-    slot::{Components, Frame, Handle, Wish},
+    slot::{Action, Components, Frame, Handle},
 };
 
 /// A rig, as an asset: it is made for each skeleton that it is put on.
@@ -233,13 +233,13 @@ impl Handle for RigSlot {
         influence: f32,
         bound: &Bound,
         targets: &mut Vec<Entity>,
-    ) -> Result<Wish, String> {
-        let Ok(given) = components.rig.get(entity) else { return Ok(Wish::Nothing) };
+    ) -> Result<Action, String> {
+        let Ok(given) = components.rig.get(entity) else { return Ok(Action::Nothing) };
         // It may still be loading.
         let Some(asset) = components.rigs.get(given.rig.id()) else {
             self.make = None;
             self.forget();
-            return Ok(Wish::Nothing);
+            return Ok(Action::Nothing);
         };
         self.influence = influence;
         self.named.clear();
@@ -255,13 +255,13 @@ impl Handle for RigSlot {
         let same = self.make.as_ref().is_some_and(|make| Arc::ptr_eq(make, &asset.make));
         if same {
             self.find()?;
-            return Ok(Wish::Solve { fresh: false });
+            return Ok(Action::Solve { fresh: false });
         }
         self.make = Some(asset.make.clone());
         self.forget();
         self.joints.clear();
         self.joints.extend(bound.kit.skeleton.joint_at(0));
-        Ok(Wish::Solve { fresh: true })
+        Ok(Action::Solve { fresh: true })
     }
 
     fn joints(&self) -> &[JointId] {

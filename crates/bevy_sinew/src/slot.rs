@@ -222,20 +222,20 @@ kinds! {
     Rig rig: IkRig,
 }
 
-/// What a component asks for.
+/// Action that a component takes in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wish {
+pub(crate) enum Action {
     /// Nothing: it has no target or no influence, or it was removed.
     Nothing,
     /// To be solved. `fresh`: with other joints than before.
     Solve { fresh: bool },
 }
 
-/// What a solve is given beside the pose.
+/// Inputs of a solve beside the pose.
 pub(crate) struct Frame<'a> {
     pub part: &'a Part,
     pub joints: &'a [(Entity, Kept)],
-    /// Places of the targets, in the order in which they were asked for.
+    /// Positions of the targets, in the order of the requests.
     pub targets: &'a [Source],
     pub ground: &'a dyn Ground,
     /// Seconds since the last frame.
@@ -253,7 +253,7 @@ pub(crate) trait Handle: core::fmt::Debug + Send + Sync {
         influence: f32,
         bound: &Bound,
         targets: &mut Vec<Entity>,
-    ) -> Result<Wish, String>;
+    ) -> Result<Action, String>;
 
     /// Reads the place of a platform. `world` is the character's place. An error names the platform and the reason.
     fn place(&mut self, _world: &Affine3, _places: &Places, _bound: &Bound) -> Result<(), (Entity, NoPlace)> {
@@ -339,7 +339,7 @@ pub(crate) struct Slot {
     /// When the component had changed when it was last read, and the influence of its character.
     seen: Option<(Tick, f32)>,
     /// What it asked for then, or why it cannot apply as it is.
-    wish: Result<Wish, String>,
+    action: Result<Action, String>,
     /// The entities that it asked for, and their places in this frame.
     wanted: Vec<Entity>,
     pub targets: Vec<Source>,
@@ -371,7 +371,7 @@ impl Slot {
             kind,
             handle: kind.handle(),
             seen: None,
-            wish: Ok(Wish::Nothing),
+            action: Ok(Action::Nothing),
             wanted: Vec::new(),
             targets: Vec::new(),
             others: false,
@@ -410,12 +410,12 @@ impl Slot {
         if self.seen != Some((changed, influence)) {
             self.seen = Some((changed, influence));
             self.wanted.clear();
-            self.wish = self.handle.read((components, self.entity), influence, bound, &mut self.wanted);
-            fresh = self.wish == Ok(Wish::Solve { fresh: true });
+            self.action = self.handle.read((components, self.entity), influence, bound, &mut self.wanted);
+            fresh = self.action == Ok(Action::Solve { fresh: true });
         }
-        match &self.wish {
-            Ok(Wish::Solve { .. }) => {}
-            Ok(Wish::Nothing) => {
+        match &self.action {
+            Ok(Action::Solve { .. }) => {}
+            Ok(Action::Nothing) => {
                 self.idle();
                 return false;
             }
@@ -488,7 +488,7 @@ impl Slot {
     pub fn build(&mut self, part: &Part, kit: &Kit) {
         if let Err(problem) = self.handle.build(part, kit) {
             self.fail(IkStatus::Failed, || problem.clone());
-            self.wish = Err(problem);
+            self.action = Err(problem);
         }
     }
 

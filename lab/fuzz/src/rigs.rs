@@ -115,7 +115,7 @@ pub fn keys(bytes: &[u8]) -> Result<Outcome, String> {
     let Source::Gltf(document) = &model.source else { return Err("it is no glTF".into()) };
     let Some((rig, body)) = humanoid(&model)? else { return Ok(Outcome::Read) };
     let mut outcome = Outcome::Read;
-    for animation in 0..MOST_ANIMATIONS {
+    for animation in 0..MAX_ANIMATIONS {
         let keys = document.goal_keys(animation, &model.skeleton, &rig).and_then(|goals| {
             let keys = document.keys(animation, &model.skeleton, &rig)?;
             Ok((goals, keys))
@@ -143,7 +143,7 @@ pub fn keys(bytes: &[u8]) -> Result<Outcome, String> {
 }
 
 /// Animations of a file that are read: a run has thousands of cases.
-const MOST_ANIMATIONS: usize = 3;
+const MAX_ANIMATIONS: usize = 3;
 
 /// The rig of a figure's roles, if it has them.
 fn humanoid(model: &Model) -> Result<Option<(Rig, BodyRoles)>, String> {

@@ -235,13 +235,13 @@ pub fn eased(from: f32, push: f32, limit: f32, zone: f32) -> f32 {
 
 /// The smallest share of its motion that ease leaves a joint in a step of least squares, at the limit itself: its square is
 /// far above the smallest damping (1e-10), so that a goal at a limit is reached as fast as any other.
-const LEAST_EASE: f64 = 1e-3;
+const MIN_EASE: f64 = 1e-3;
 
 /// Weight by which ease multiplies a degree of freedom's motion in a step of least squares: the square of its speed as a
 /// share of that outside the zone. With `room` left to the limit that it moves towards and a zone of this width, that speed
 /// is sqrt(room / zone), the law of [`eased`].
 pub(crate) fn ease_weight(room: f64, zone: f64) -> f64 {
-    if zone > 0.0 && room < zone { (room / zone).max(LEAST_EASE * LEAST_EASE) } else { 1.0 }
+    if zone > 0.0 && room < zone { (room / zone).max(MIN_EASE * MIN_EASE) } else { 1.0 }
 }
 
 #[cfg(test)]

@@ -66,7 +66,7 @@ const LONGEST: f64 = 1.0 / 30.0;
 
 /// Largest number of frames times joints that the rig moves, each of which takes 40 bytes: over an hour of 20 joints at 60 frames
 /// a second.
-pub(super) const MOST_KEYS: usize = 5_000_000;
+pub(super) const MAX_KEYS: usize = 5_000_000;
 
 /// A baked clip, and the goals that it misses.
 #[derive(Clone, Debug, PartialEq)]
@@ -231,9 +231,9 @@ pub(super) fn frames(clip: &Clip, joints: usize) -> Result<Vec<f32>, RigBakeErro
     let count = |pair: &[f32]| ((f64::from(pair[1]) - f64::from(pair[0])) / LONGEST - 1e-3).max(0.0) as u64;
     let counts: Vec<u64> = keys.windows(2).map(|pair| count(pair).saturating_add(1)).collect();
     let frames = counts.iter().map(|&count| count as f64).sum::<f64>() + 1.0;
-    if frames * joints.max(1) as f64 > MOST_KEYS as f64 {
+    if frames * joints.max(1) as f64 > MAX_KEYS as f64 {
         let (clip, seconds) = (clip.name().into(), clip.duration());
-        return Err(RigBakeError::Frames { clip, seconds, frames, joints, most: MOST_KEYS });
+        return Err(RigBakeError::Frames { clip, seconds, frames, joints, most: MAX_KEYS });
     }
     let own = keys.len();
     for (i, count) in counts.into_iter().enumerate() {

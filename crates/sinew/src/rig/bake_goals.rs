@@ -11,7 +11,7 @@ use glam::{Quat, Vec3};
 
 use super::{
     Baked, MissedGoal, Rig, RigBakeError, RigError, RigFrame, RigGoal, RigState,
-    bake::{MOST_KEYS, frames},
+    bake::{MAX_KEYS, frames},
     handle::Handle,
     keys::{Key, KeyChannel, KeyEdit, KeyError, KeyInterpolation, KeyOwner, KeyValue, RigKeys},
     residual::Residual,
@@ -90,7 +90,7 @@ impl Rig {
             let dt = n.checked_sub(1).map_or(0.0, |last| time - times[last]);
             all.push(player.read(time, dt).map_err(|error| refuse(time, error))?);
         }
-        let mut spare = (MOST_KEYS / self.moved.len().max(1)).saturating_sub(all.len());
+        let mut spare = (MAX_KEYS / self.moved.len().max(1)).saturating_sub(all.len());
         let mut refined: Vec<Frame> = Vec::with_capacity(all.len());
         for frame in all {
             if let Some(before) = refined.last().cloned() {

@@ -72,7 +72,7 @@ pub struct ClipAnalysis {
 const ON_THE_SPOT: f32 = 0.25;
 
 /// Largest number of samples: more than four hours at 60 Hz, about 1 GB.
-const MOST_SAMPLES: usize = 1_000_000;
+const MAX_SAMPLES: usize = 1_000_000;
 
 impl ClipAnalysis {
     /// Number of samples, at least one.
@@ -193,8 +193,8 @@ impl ClipAnalysis {
         let seconds = self.cycle * self.cycles as f32;
         let samples = seconds / self.step;
         // Times of a damaged file may have a difference that is not finite.
-        if samples.is_nan() || samples > MOST_SAMPLES as f32 {
-            return Err(PlanError::TooLong { seconds, max_seconds: MOST_SAMPLES as f32 * self.step });
+        if samples.is_nan() || samples > MAX_SAMPLES as f32 {
+            return Err(PlanError::TooLong { seconds, max_seconds: MAX_SAMPLES as f32 * self.step });
         }
         let reach = self.per_key;
         let count = math::floor(seconds / self.step + 1e-3) as usize + 1;

@@ -107,7 +107,7 @@ impl FootBend {
     pub fn keep(&self, local: Quat) -> f32 {
         let below = math::rotate(local, self.below);
         let bend = math::atan2(self.axis.dot(self.above.cross(below)), self.above.dot(below));
-        (LEAST_BEND - bend).max(0.0)
+        (MIN_BEND - bend).max(0.0)
     }
 
     /// The axis, in the frame of the bone above.
@@ -119,7 +119,7 @@ impl FootBend {
 /// Bend at rest from which a foot keeps its side, in radians: 10 degrees.
 const BENT: f32 = 0.1745;
 /// Least bend that it keeps, in radians.
-const LEAST_BEND: f32 = 0.01;
+const MIN_BEND: f32 = 0.01;
 /// Height of the sole's points over the lowest one, as a share of the leg.
 const SOLE: f32 = 0.03;
 
@@ -130,7 +130,7 @@ const APART: f32 = 0.42;
 const LOWERS: f32 = 0.12;
 /// Share of its reach that a sprawled leg has at rest at most, and largest share of its distance by which its place is drawn in.
 const DRAWN: f32 = 0.87;
-const MOST_DRAWN: f32 = 0.1;
+const MAX_DRAWN: f32 = 0.1;
 /// Share of its reach up to which a leg's steps are planned.
 pub(super) const PLANNED: f32 = 0.955;
 
@@ -328,7 +328,7 @@ impl WalkLeg {
         let (long, high) = (aside.length(), self.hip.y - (self.stand - self.sole).y + raised);
         let far = DRAWN * self.reach[1];
         if long > high && long * long + high * high > far * far {
-            let to = math::sqrt((far * far - high * high).max(0.0)).max((1.0 - MOST_DRAWN) * long);
+            let to = math::sqrt((far * far - high * high).max(0.0)).max((1.0 - MAX_DRAWN) * long);
             self.stand -= aside * (1.0 - to / long);
         }
     }

@@ -6,7 +6,7 @@ use super::{Refusal, Walker};
 use crate::{
     ground::plant::{
         FootholdSearch,
-        foot_planter::{course::Course, offset::Offset, ride::Ride, ticks::BEAT},
+        foot_planter::{course::Course, offset::Offset, ride::Ride, ticks::TICK},
         profile::Profile,
     },
     math,
@@ -93,10 +93,10 @@ impl LegState {
     /// Moves the foothold of a standing leg on by a tick.
     pub fn carry(&mut self) {
         let Some(ride) = &mut self.ride else { return };
-        self.stand.point += ride.shift(BEAT);
-        self.stand.yaw += ride.yaw * BEAT;
-        self.stand.normal = math::rotate(math::axis_angle(Vec3::Y, ride.yaw * BEAT), self.stand.normal);
-        *ride = ride.after(BEAT);
+        self.stand.point += ride.shift(TICK);
+        self.stand.yaw += ride.yaw * TICK;
+        self.stand.normal = math::rotate(math::axis_angle(Vec3::Y, ride.yaw * TICK), self.stand.normal);
+        *ride = ride.after(TICK);
     }
 
     /// Velocity of the foothold, in m/s.
@@ -116,7 +116,7 @@ const STEEP: f32 = 1.5;
 /// Clearance over an edge in the middle of a swing, as a share of the leg.
 const CLEARANCE: f32 = 0.04;
 /// Largest lift over obstacles, as a share of the leg.
-const MOST_LIFT: f32 = 0.6;
+const MAX_LIFT: f32 = 0.6;
 /// Pitch of a foot in the middle of its swing, toes down, in radians: hooves and paws hang.
 pub(super) const HANGS: f32 = 0.45;
 
@@ -221,12 +221,12 @@ impl Walker {
         if before.is_none() {
             // The least lift is that of level ground.
             let lift = self.options.lift * leg * (length / (0.5 * leg)).clamp(0.35, 1.0);
-            course.pass(core::iter::once((lift, 0.5 * time)), MOST_LIFT * leg);
+            course.pass(core::iter::once((lift, 0.5 * time)), MAX_LIFT * leg);
             for need in &mut needs {
                 need.0 -= course.at(need.1).ankle.y - self.flat(from, to.point, need.1 / time);
             }
         }
-        course.pass(needs.iter().copied(), MOST_LIFT * leg);
+        course.pass(needs.iter().copied(), MAX_LIFT * leg);
         course
     }
 

@@ -7,7 +7,7 @@
 //! # When
 //!
 //! Each leg lifts at its phase of a common cycle. The length of a stride follows from the speed as that of animals does
-//! (Alexander & Jayes 1983), within what the legs reach. The gait is the slowest one whose swings are not hasty. On starting,
+//! (Alexander & Jayes 1983), within what the legs reach. The gait is the slowest one whose swings take 0.3 s or more. On starting,
 //! stopping and turning, a leg that strays too far from its place steps out of turn, never while its neighbour is up. A
 //! creature that stands brings its feet home, and rests.
 //!

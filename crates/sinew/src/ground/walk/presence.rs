@@ -7,7 +7,7 @@ use crate::{
     Placement,
     ground::{
         Platform,
-        plant::foot_planter::{ride::Ride, ticks::BEAT},
+        plant::foot_planter::{ride::Ride, ticks::TICK},
     },
     math,
 };
@@ -15,8 +15,8 @@ use crate::{
 /// Largest distance from the origin of a platform, in legs: beyond it, `f32` does not tell feet apart.
 const FURTHEST: f32 = 1e6;
 /// Largest speed of one platform against another, in legs per second, and largest rate of turning, in rad/s.
-const MOST_SPEED: f32 = 1e6;
-const MOST_SPIN: f32 = 1e3;
+const MAX_SPEED: f32 = 1e6;
+const MAX_SPIN: f32 = 1e3;
 
 impl WalkState {
     /// Sets how far the legs walk instead of moving as the pose has them, from 0 (as the pose) to 1 (the walk; at first). In
@@ -115,7 +115,7 @@ impl Walker {
         let ride = |at: Vec3| {
             let world = left.to_world(old.to_world(at));
             let velocity = into_frame(from.velocity(world) - to.velocity(world));
-            let moves = velocity.length() <= MOST_SPEED * legs && yaw.abs() <= MOST_SPIN;
+            let moves = velocity.length() <= MAX_SPEED * legs && yaw.abs() <= MAX_SPIN;
             Ride::new(if moves { (velocity, yaw) } else { (Vec3::ZERO, 0.0) })
         };
         for leg in state.legs.iter_mut().filter(|leg| leg.swing.is_none()) {
@@ -134,7 +134,7 @@ impl Walker {
     pub(super) fn board(&self, state: &mut WalkState, dt: f32) {
         let Some(own) = state.boards.take() else { return };
         // The last tick and the coming one, from the frame on.
-        let times = [-state.since - dt, BEAT - state.since - dt];
+        let times = [-state.since - dt, TICK - state.since - dt];
         for leg in &mut state.legs {
             let Some(ride) = leg.boards.take() else { continue };
             for (foot, time) in leg.at.iter_mut().zip(times) {

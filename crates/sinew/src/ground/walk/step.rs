@@ -12,7 +12,7 @@ use crate::{
     JointId, JointTransform, Placement, Pose, Workspace,
     ground::{
         Filter, Ground, Hit,
-        plant::foot_planter::{spring::Spring, ticks::BEAT},
+        plant::foot_planter::{spring::Spring, ticks::TICK},
     },
     math,
 };
@@ -105,13 +105,13 @@ impl Walker {
             state.since += dt;
         }
         for _ in 0..MOST {
-            if state.since < BEAT - NOW {
+            if state.since < TICK - NOW {
                 break;
             }
-            state.since -= BEAT;
+            state.since -= TICK;
             self.tick(state, ground, command);
         }
-        state.since = state.since.min(BEAT);
+        state.since = state.since.min(TICK);
         self.show(state, workspace, pose, dt)
     }
 
@@ -124,8 +124,8 @@ impl Walker {
         dt: f32,
     ) -> Result<WalkReport, WalkError> {
         let skeleton = Arc::clone(pose.skeleton());
-        let share = (state.since / BEAT).clamp(0.0, 1.0);
-        let body = Body::between(&state.body[0], &state.body[1], BEAT, share);
+        let share = (state.since / TICK).clamp(0.0, 1.0);
+        let body = Body::between(&state.body[0], &state.body[1], TICK, share);
         let placement = self.placement(&body, state.scale)?;
         let seen = match state.frame == Placement::IDENTITY {
             true => placement,
@@ -136,7 +136,7 @@ impl Walker {
         let influence = state.influence;
         for (end, state) in self.creature.ends.iter().zip(&mut state.ends) {
             let (a, b) = (state.before, state.lift);
-            let lift = hermite([a.value, b.value], [a.rate, b.rate], BEAT, share).x * influence;
+            let lift = hermite([a.value, b.value], [a.rate, b.rate], TICK, share).x * influence;
             // A pose that nobody has set since still holds what was written.
             let now = pose.local(end.joint).rotation;
             let own = state.wrote.filter(|[wrote, _]| *wrote == now).map_or(now, |[_, own]| own);
@@ -163,7 +163,7 @@ impl Walker {
                 pose.set_local(*joint, *rest);
             }
             let [a, b] = leg.at;
-            let point = hermite([a.point, b.point], [a.rate, b.rate], BEAT, share);
+            let point = hermite([a.point, b.point], [a.rate, b.rate], TICK, share);
             let mut turn = math::slerp(a.turn, b.turn, share);
             let above = pose.parent_model(of.root);
             let (into, root) = (above.inverse(), math::rotation_of(&above.matrix3));
@@ -229,10 +229,10 @@ impl Walker {
 impl WalkState {
     /// The feet in the present frame, in the order of [`Creature::legs`](super::Creature::legs).
     pub fn feet(&self) -> impl ExactSizeIterator<Item = WalkFoot> + '_ {
-        let share = (self.since / BEAT).clamp(0.0, 1.0);
+        let share = (self.since / TICK).clamp(0.0, 1.0);
         self.legs.iter().map(move |leg| {
             let [a, b] = leg.at;
-            let point = hermite([a.point, b.point], [a.rate, b.rate], BEAT, share);
+            let point = hermite([a.point, b.point], [a.rate, b.rate], TICK, share);
             WalkFoot { point: self.seen(point), stands: leg.swing.is_none(), refused: leg.refused }
         })
     }

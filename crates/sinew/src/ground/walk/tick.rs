@@ -16,7 +16,7 @@ use crate::{
         Ground,
         plant::{
             FootholdSearch, PlantOptions,
-            foot_planter::{spring::Spring, ticks::BEAT},
+            foot_planter::{spring::Spring, ticks::TICK},
         },
     },
     math,
@@ -30,17 +30,17 @@ const TILTS: f32 = 6.0;
 /// Largest rate of the height's goal, in legs per second.
 const RISE_RATE: f32 = 0.7;
 /// Largest tilt of the trunk, in radians: 35 degrees.
-const MOST_TILT: f32 = 0.61;
+const MAX_TILT: f32 = 0.61;
 
 /// Stride of an animal with legs of 1 m at 1 m/s, in metres: 2.3 legs times the Froude number to the power of 0.3 (Alexander &
 /// Jayes 1983), which is v^2 / (9.81 m/s2 times 1 m).
 const STRIDE: f32 = 1.16;
 /// Exponent of the speed in that law.
 const STRIDE_POWER: f32 = 0.6;
-/// Shortest swing that is not hasty, in seconds.
-const SWING: f32 = 0.3;
-/// Shortest swing of a creature that hurries, in seconds.
-const HASTY: f32 = 0.2;
+/// Shortest swing of a steady gait, in seconds.
+const STEADY_SWING: f32 = 0.3;
+/// Shortest swing of a cycle that is sped up, in seconds.
+const MIN_SWING: f32 = 0.2;
 /// Greatest mean speed of a lift, in legs per second: its height over the duration of the swing.
 const LIFTS: f32 = 0.5;
 /// Share of the reach of its step by which a leg should lift.
@@ -55,7 +55,7 @@ const SHIFT: f32 = 0.4;
 /// Distance from its place at which a foot of a creature that stands is brought home, as a share of the leg.
 const HOME: f32 = 0.02;
 /// Distance of a foot from its place, in half steps, from which it steps out of turn.
-const ASTRAY: f32 = 1.35;
+const OUT_OF_TURN: f32 = 1.35;
 /// Distance by which a wished place moves before a swing is directed anew, as a share of the leg.
 const MOVED: f32 = 0.02;
 /// Share of its reach up to which a standing leg may be stretched, and the rate at which the trunk comes to rest there, per second.
@@ -77,7 +77,7 @@ const STOPS: f32 = 0.6;
 /// Time by which the ground under the belly is seen ahead, in seconds: that of the height's spring.
 const SEES: f32 = 0.25;
 /// Largest lift of a tail, in radians.
-const MOST_LIFT: f32 = 0.9;
+const MAX_LIFT: f32 = 0.9;
 /// Largest distance by which the trunk comes up or down for a foothold, as a share of the leg.
 const COMES_DOWN: f32 = 0.15;
 /// Acceleration at which the trunk comes down to legs that would not reach their feet, in legs per second squared.
@@ -141,7 +141,7 @@ impl Walker {
             leg.at = [foot; 2];
         }
         let plane = self.plane(state);
-        state.tilt.value = plane.tilt(self.options.tilt, MOST_TILT);
+        state.tilt.value = plane.tilt(self.options.tilt, MAX_TILT);
         state.base.tilt = state.tilt.value;
         let body = state.base;
         self.look(state, &search, &plane, &body, (Vec3::ZERO, 0.0));
@@ -211,7 +211,7 @@ impl Walker {
         let (_, time) = self.demand(&state.base, command, state.scale);
         let last = self.gaits.len() - 1;
         let fits = |n: usize| slack(time, self.gaits[n].1.duty);
-        // The slowest gait that is not hasty; a faster one stays until the slower has a margin.
+        // The slowest gait with swings that are long enough; a faster one stays until the slower has a margin.
         let slowest = (0..=last).find(|&n| fits(n) >= if n < state.gait { 1.1 } else { 1.0 });
         state.gait = slowest.unwrap_or(last);
         let share = fits(state.gait).min(1.0);
@@ -254,16 +254,16 @@ impl Walker {
             self.set_off(state, command);
         }
         state.walks = walks;
-        self.shift(state, BEAT);
+        self.shift(state, TICK);
         let duty = state.pattern.duty;
         let cycle = self.cycle(&state.base, if now > wanted { moves } else { command }, state.scale, duty);
-        let cycle = cycle / self.hurry(state, command, cycle);
+        let cycle = cycle / self.speed_up(state, command, cycle);
         if walks {
-            self.call(state, BEAT / cycle);
+            self.call(state, TICK / cycle);
         }
         let plane = self.plane(state);
         // A second of ticks sums up to the rate, but for rounding.
-        state.looks += self.options.cast_rate * BEAT;
+        state.looks += self.options.cast_rate * TICK;
         let looks = state.looks > 0.999;
         if looks {
             state.looks -= 1.0;
@@ -295,11 +295,11 @@ impl Walker {
 
     /// Factor by which the cycle is faster, so that no leg leaves the reach of its step before its turn: after a start or a change
     /// of the velocity.
-    fn hurry(&self, state: &WalkState, command: Vec3, cycle: f32) -> f32 {
+    fn speed_up(&self, state: &WalkState, command: Vec3, cycle: f32) -> f32 {
         let duty = state.pattern.duty;
-        let most = ((1.0 - duty) * cycle / HASTY).max(1.0);
+        let max = ((1.0 - duty) * cycle / MIN_SWING).max(1.0);
         let turned = math::axis_angle(Vec3::Y, state.base.yaw);
-        let mut hurry = 1.0f32;
+        let mut factor = 1.0f32;
         for (n, leg) in state.legs.iter().enumerate().filter(|(_, l)| l.swing.is_none() && !l.due) {
             let velocity = self.place_velocity(n, command, state.scale);
             let speed = velocity.length();
@@ -312,9 +312,9 @@ impl Walker {
             let left = (LATE * self.sweep(n, &state.base, command, state.scale) - gone).max(0.0);
             let ahead = state.pattern.phases[n] - state.phase;
             let ahead = (ahead - math::floor(ahead)) * cycle;
-            hurry = hurry.max(ahead * speed / left.max(f32::MIN_POSITIVE));
+            factor = factor.max(ahead * speed / left.max(f32::MIN_POSITIVE));
         }
-        hurry.min(most)
+        factor.min(max)
     }
 
     /// Advances the cycle, and calls the legs whose phases come.
@@ -360,7 +360,7 @@ impl Walker {
         for n in 0..state.legs.len() {
             let leg = state.legs[n];
             let Some(swing) = leg.swing else { continue };
-            let left = (swing.ticks - swing.gone) as f32 * BEAT;
+            let left = (swing.ticks - swing.gone) as f32 * TICK;
             let (wished, yaw) = self.wished(state, n, command, left, stance);
             let moved = (wished - swing.wished).length() > MOVED * search.leg;
             // In the last ticks a foot could not come round, but where the trunk has slowed down it must.
@@ -435,9 +435,9 @@ impl Walker {
             // Legs in turn first, then the one that strayed furthest.
             let in_turn =
                 (0..state.legs.len()).find(|&n| state.legs[n].due && self.may_lift(state, n, false));
-            let astray = |&n: &usize| {
+            let left_behind = |&n: &usize| {
                 let far = if state.walks {
-                    ASTRAY * self.sweep(n, &state.base, command, state.scale)
+                    OUT_OF_TURN * self.sweep(n, &state.base, command, state.scale)
                 } else {
                     HOME * legs
                 };
@@ -447,14 +447,14 @@ impl Walker {
                     && (state.legs[n].refused.is_none() || state.legs[n].stood.is_multiple_of(15))
             };
             let far = || {
-                let all = (0..state.legs.len()).filter(astray);
+                let all = (0..state.legs.len()).filter(left_behind);
                 all.max_by(|&a, &b| place(state, a).total_cmp(&place(state, b)))
             };
             let Some(n) = in_turn.or_else(far) else { break };
             let due = core::mem::take(&mut state.legs[n].due);
             let time = if due && state.walks { swing } else { STEP_TIME };
-            let ticks = math::floor(time / BEAT + 0.5).clamp(6.0, 60.0);
-            let time = ticks * BEAT;
+            let ticks = math::floor(time / TICK + 0.5).clamp(6.0, 60.0);
+            let time = ticks * TICK;
             let (wished, yaw) = self.wished(state, n, command, time, stance);
             if due && state.walks && self.can_wait(state, n, command, stance + swing) {
                 continue;
@@ -470,10 +470,10 @@ impl Walker {
                     let mut course = self.course(search, start, &to, (time, radius), None);
                     let mut ticks = ticks;
                     // High steps take their time.
-                    let least = math::ceil(course.lift() / (LIFTS * legs * BEAT)).min(1.5 * ticks);
+                    let least = math::ceil(course.lift() / (LIFTS * legs * TICK)).min(1.5 * ticks);
                     if least > ticks {
                         ticks = math::floor(least);
-                        course = self.course(search, start, &to, (ticks * BEAT, radius), None);
+                        course = self.course(search, start, &to, (ticks * TICK, radius), None);
                     }
                     leg.swing = Some(Swing { to, wished, course, ticks: ticks as u32, gone: 0 });
                     leg.refused = None;
@@ -495,23 +495,23 @@ impl Walker {
     ) {
         let was = state.base;
         let before = state.velocity;
-        state.velocity = state.velocity.towards(command, QUICK, BEAT);
+        state.velocity = state.velocity.towards(command, QUICK, TICK);
         let pace = state.pace;
-        state.pace = self.pace(state, (state.pace + REGAINS * BEAT).min(1.0), cycle);
+        state.pace = self.pace(state, (state.pace + REGAINS * TICK).min(1.0), cycle);
         let (from, to) = (before.value * pace, state.velocity.value * state.pace);
         let mean = (from + to) * 0.5;
-        let yaw = was.yaw + mean.y * BEAT;
+        let yaw = was.yaw + mean.y * TICK;
         let world = |yaw: f32, v: Vec3| {
             math::rotate(math::axis_angle(Vec3::Y, yaw + self.creature.heading), v.with_y(0.0))
         };
         let mut body = Body { yaw, turn: to.y, ..was };
-        body.at += world(0.5 * (was.yaw + yaw), mean) * BEAT;
+        body.at += world(0.5 * (was.yaw + yaw), mean) * TICK;
         body.rate = world(yaw, to);
         for leg in &mut state.legs {
             if let Some(swing) = &mut leg.swing {
                 swing.gone += 1;
-                swing.course = swing.course.after(BEAT);
-                let step = 0.25 * BEAT;
+                swing.course = swing.course.after(TICK);
+                let step = 0.25 * TICK;
                 let (at, soon) = (swing.course.at(0.0).ankle, swing.course.at(-step).ankle);
                 let s = swing.share();
                 let hang = math::axis_angle(world(yaw, Vec3::X), HANGS * bow(s));
@@ -527,64 +527,64 @@ impl Walker {
         }
         // Tilt and height.
         let plane = self.plane(state);
-        let tilt = plane.tilt(self.options.tilt, MOST_TILT);
-        state.tilt = state.tilt.towards(tilt, TILTS, BEAT);
+        let tilt = plane.tilt(self.options.tilt, MAX_TILT);
+        state.tilt = state.tilt.towards(tilt, TILTS, TICK);
         (body.tilt, body.tilts) = (state.tilt.value, state.tilt.rate);
         let climb = plane.climb(body.rate);
         match search {
             Some(search) => self.look(state, search, &plane, &body, (command, cycle)),
-            None => state.low += climb * BEAT,
+            None => state.low += climb * TICK,
         }
         let goal = self.height_goal(state, &plane, &body, (command, cycle));
         state.room = (state.height.value.y - state.low).max(0.0);
-        let most = (RISE_RATE * legs + climb.abs()) * BEAT;
+        let most = (RISE_RATE * legs + climb.abs()) * TICK;
         let last = state.height_goal;
         let [low, high] = self.heights(state, &body);
         let within = goal.max(low + MARGIN * legs).min(high - MARGIN * legs);
         state.height_goal = within.max(last - most).min(last + most);
         // The goal moves with the ground's slope.
         let gap = Spring {
-            value: state.height.value - Vec3::Y * (state.height_goal - climb * BEAT),
+            value: state.height.value - Vec3::Y * (state.height_goal - climb * TICK),
             rate: state.height.rate - Vec3::Y * climb,
         };
-        let gap = gap.after(if state.walks { RISES } else { QUICK }, BEAT);
+        let gap = gap.after(if state.walks { RISES } else { QUICK }, TICK);
         state.height =
             Spring { value: gap.value + Vec3::Y * state.height_goal, rate: gap.rate + Vec3::Y * climb };
         // No standing leg leaves its reach, however the trunk came there.
         let y = state.height.value.y;
         let to = y.max(low).min(high);
         if y != to {
-            let most = FALLS * legs * BEAT;
-            let rate = ((to - was.at.y) / BEAT).max(was.rate.y - most).min(was.rate.y + most);
+            let most = FALLS * legs * TICK;
+            let rate = ((to - was.at.y) / TICK).max(was.rate.y - most).min(was.rate.y + most);
             let past = |a: f32, b: f32| if to < y { a.min(b) } else { a.max(b) };
             state.height.rate.y = past(state.height.rate.y, rate);
-            state.height.value.y = past(y, was.at.y + state.height.rate.y * BEAT);
+            state.height.value.y = past(y, was.at.y + state.height.rate.y * TICK);
         }
         body.at.y = state.height.value.y;
         body.rate.y = state.height.rate.y;
         for end in &mut state.ends {
             end.before = end.lift;
-            end.lift = end.lift.towards(Vec3::X * end.goal, RISES, BEAT);
+            end.lift = end.lift.towards(Vec3::X * end.goal, RISES, TICK);
         }
-        // Bob and sway follow the cycle, whose rate leaps where legs hurry.
-        let beats = if state.walks { 1.0 / cycle } else { 0.0 };
-        let gap = Spring { value: state.rock.value, rate: state.rock.rate - Vec3::X * beats };
-        let gap = gap.after(QUICK, BEAT);
-        state.rock = Spring { value: gap.value, rate: gap.rate + Vec3::X * beats };
-        let (rock, beats) = (state.phase + gap.value.x, state.rock.rate.x);
-        let quick = core::f32::consts::TAU * beats;
+        // Bob and sway follow the cycle, whose rate changes at once where it is sped up.
+        let cadence = if state.walks { 1.0 / cycle } else { 0.0 };
+        let gap = Spring { value: state.rock.value, rate: state.rock.rate - Vec3::X * cadence };
+        let gap = gap.after(QUICK, TICK);
+        state.rock = Spring { value: gap.value, rate: gap.rate + Vec3::X * cadence };
+        let (rock, cadence) = (state.phase + gap.value.x, state.rock.rate.x);
+        let quick = core::f32::consts::TAU * cadence;
         let shakes = (4.0 * self.options.bob + self.options.sway) * quick * quick;
         let stirs = if state.walks { (SHAKES / shakes).min(1.0) } else { 0.0 };
-        state.stir = state.stir.towards(Vec3::X * stirs, QUICK, BEAT);
+        state.stir = state.stir.towards(Vec3::X * stirs, QUICK, TICK);
         let stir = state.stir.value.x * legs;
         state.base = body;
-        let (bob, bob_rate) = wave(2.0 * rock, 2.0 * beats);
+        let (bob, bob_rate) = wave(2.0 * rock, 2.0 * cadence);
         body.at.y += stir * self.options.bob * bob;
         body.rate.y += stir * self.options.bob * bob_rate;
         if self.creature.legs.len() <= 4 {
             // Away from the side whose leg swings.
             let left = world(yaw, Vec3::X) * (-stir * self.options.sway);
-            let (sway, rate) = wave(rock, beats);
+            let (sway, rate) = wave(rock, cadence);
             body.at += left * sway;
             body.rate += left * rate;
         }
@@ -603,7 +603,7 @@ impl Walker {
         let legs = self.creature.length * state.scale;
         let speed = v.with_y(0.0).length().max(f32::MIN_POSITIVE);
         let slows = SLOWS.min(BRAKES * legs / speed);
-        let least = (state.pace - BRAKES * legs / speed * BEAT).max(0.0);
+        let least = (state.pace - BRAKES * legs / speed * TICK).max(0.0);
         state.waits = None;
         for (n, leg) in state.legs.iter().enumerate().filter(|(_, l)| l.swing.is_none()) {
             let of = &self.creature.legs[n];
@@ -635,7 +635,7 @@ impl Walker {
                 let speed = own.length();
                 let along = math::rotate(math::axis_angle(Vec3::Y, body.yaw), own.normalize_or_zero());
                 let gone = (self.rest_place(n, &body, state.scale) - leg.stand.point).dot(along);
-                wait(speed, ASTRAY * self.sweep(n, &body, v, state.scale) - gone);
+                wait(speed, OUT_OF_TURN * self.sweep(n, &body, v, state.scale) - gone);
             }
         }
         pace.max(least)
@@ -684,7 +684,7 @@ impl Walker {
             let arm = (at - joint).with_y(0.0).length();
             Some((under + BELLY * search.leg - at.y) / arm.max(0.02 * search.leg))
         };
-        end.points.iter().filter_map(need).fold(0.0, f32::max).min(MOST_LIFT)
+        end.points.iter().filter_map(need).fold(0.0, f32::max).min(MAX_LIFT)
     }
 
     /// Casts under the belly, the tails and the coming footholds.
@@ -709,7 +709,7 @@ impl Walker {
                 }
             }
         }
-        let coming = Body { at: body.at + Vec3::Y * (state.height.rate.y * BEAT), ..*body };
+        let coming = Body { at: body.at + Vec3::Y * (state.height.rate.y * TICK), ..*body };
         for n in 0..state.ends.len() {
             state.ends[n].goal = self.lift_goal(n, state, search, plane, &coming);
         }
@@ -772,10 +772,10 @@ impl Walker {
     }
 }
 
-/// Factor by which a command could be faster whose legs leave the reach of their steps after `time` seconds, with swings that are
-/// not hasty.
+/// Factor by which a command could be faster whose legs leave the reach of their steps after `time` seconds, with swings of
+/// a steady gait.
 fn slack(time: f32, duty: f32) -> f32 {
-    (1.0 - duty) / duty * time / SWING
+    (1.0 - duty) / duty * time / STEADY_SWING
 }
 
 /// The sine of a number of turns, and its rate at `rate` turns per second.

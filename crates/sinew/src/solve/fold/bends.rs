@@ -15,7 +15,7 @@ const MAX_BEND: f32 = 2.6;
 /// Share of the way from a straight chain to the given pose, by bend, that is left at the longest reach, and the least bend in
 /// radians of the joint that bends most there: no joint passes through straight.
 const LEAST: f32 = 0.1;
-const LEAST_BEND: f32 = 0.2;
+const MIN_BEND: f32 = 0.2;
 /// Number of factors among which the first minimum of the reach is looked for.
 const STEPS: usize = 24;
 
@@ -176,7 +176,7 @@ impl Bends {
         if most == 0.0 {
             return [self.at(1.0); 2];
         }
-        let first = self.at(LEAST.max(LEAST_BEND / most).min(1.0));
+        let first = self.at(LEAST.max(MIN_BEND / most).min(1.0));
         let last = (MAX_BEND / most).max(first.factor);
         let mut before = first;
         for n in 1..=STEPS {

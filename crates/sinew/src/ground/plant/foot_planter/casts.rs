@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use super::{FootPlanter, FootPlanterError, FootPlanterState, NOW, place::Place, ticks::BEAT, track::Sole};
+use super::{FootPlanter, FootPlanterError, FootPlanterState, NOW, place::Place, ticks::TICK, track::Sole};
 use crate::{
     Placement, Pose,
     ground::{Ground, plant::FootholdSearch},
@@ -51,11 +51,11 @@ impl FootPlanter {
             }
             _ => false,
         };
-        if feet.started && !due && feet.since < BEAT - NOW {
+        if feet.started && !due && feet.since < TICK - NOW {
             return Ok(());
         }
         // Whole ticks are the same at all frame rates.
-        let since = math::floor(core::mem::take(&mut feet.since) / BEAT + 0.5).max(1.0) * BEAT;
+        let since = math::floor(core::mem::take(&mut feet.since) / TICK + 0.5).max(1.0) * TICK;
         let settings = self.settings;
         let scale = place.scale * self.figure.height / 1.8;
         let search =
@@ -65,7 +65,7 @@ impl FootPlanter {
             let next = self.next_seen(feet, 0, pose, &place).1;
             let rate = if feet.started {
                 let m = self.measures(0, &place);
-                (next - feet.legs[0].foot.now(&m).body).with_y(0.0) / BEAT
+                (next - feet.legs[0].foot.now(&m).body).with_y(0.0) / TICK
             } else {
                 Vec3::ZERO
             };
@@ -108,7 +108,7 @@ impl FootPlanter {
         if !feet.started || feet.last <= 0.0 {
             return (now, body);
         }
-        let age = (feet.phase + feet.last - BEAT).max(0.0);
+        let age = (feet.phase + feet.last - TICK).max(0.0);
         let (mut foot, mut track) = (feet.legs[leg].foot.track, feet.body);
         foot.push(now, feet.last);
         track.push(Sole { ankle: body, ..Sole::default() }, feet.last);

@@ -9,20 +9,20 @@ use super::{
     foot::{Foot, Phase},
     place::Place,
     spring::Spring,
-    ticks::{BEAT, MOST_AHEAD},
+    ticks::{MAX_AHEAD, TICK},
     track::{Sole, Track},
 };
 use crate::{Placement, Pose, ground::plant::reach::nearest, math};
 
 /// Largest number of ticks in one step. After more than a quarter of a second there is no motion to continue: feet that moved
 /// on from where they were would be folded under a body that is a step further.
-const MOST_BEATS: f32 = 8.0;
+const MAX_TICKS: f32 = 8.0;
 /// Largest number of ticks given before a step: the first one and all of its look-ahead.
-const MOST_KNOWN: usize = MOST_AHEAD + 1;
+const MAX_KNOWN: usize = MAX_AHEAD + 1;
 
 /// Largest time between frames, in seconds, at which a tick between two waits for the frame after both. Frames this dense
 /// locate the kinks of a clip that is keyed as often as there are ticks (see [`Track`](super::track::Track)).
-const WAITS: f32 = 0.5 * BEAT + NOW;
+const WAITS: f32 = 0.5 * TICK + NOW;
 
 /// A foot at a tick, and the contact from the caller.
 type Given = (Sole, Option<f32>);
@@ -31,17 +31,17 @@ type Given = (Sole, Option<f32>);
 #[derive(Clone, Debug)]
 pub struct Known {
     /// Foot of each leg, by tick.
-    pub(super) legs: Vec<[Given; MOST_KNOWN]>,
+    pub(super) legs: Vec<[Given; MAX_KNOWN]>,
     /// Position of the pelvis, by tick.
-    pub(super) bodies: [Vec3; MOST_KNOWN],
+    pub(super) bodies: [Vec3; MAX_KNOWN],
     pub(super) count: usize,
 }
 
 impl Known {
     pub fn new(legs: usize) -> Self {
         Self {
-            legs: alloc::vec![[Given::default(); MOST_KNOWN]; legs],
-            bodies: [Vec3::ZERO; MOST_KNOWN],
+            legs: alloc::vec![[Given::default(); MAX_KNOWN]; legs],
+            bodies: [Vec3::ZERO; MAX_KNOWN],
             count: 0,
         }
     }
@@ -78,13 +78,13 @@ impl FootPlanterState {
     /// Ticks up to the frame that is `dt` seconds after the last one.
     pub(super) fn beats_in(&self, dt: f32) -> Beats {
         let phase = self.phase + if dt >= LEAST { dt } else { 0.0 };
-        let all = math::floor((phase + NOW) / BEAT);
-        Beats { all, phase: phase - all * BEAT }
+        let all = math::floor((phase + NOW) / TICK);
+        Beats { all, phase: phase - all * TICK }
     }
 
     /// Whether the motion ends before the frame that is `dt` seconds after the last one.
     pub(super) fn ends_before(&self, dt: f32) -> bool {
-        self.started && self.beats_in(self.pending + dt).all > MOST_BEATS
+        self.started && self.beats_in(self.pending + dt).all > MAX_TICKS
     }
 
     /// Forgets the motion and the casts of the feet. The next step starts at rest on the ground under the body; feet that no
@@ -109,7 +109,7 @@ impl FootPlanterState {
             return ticks;
         }
         let all = ticks.all - 1.0;
-        Beats { all, phase: ticks.phase + BEAT }
+        Beats { all, phase: ticks.phase + TICK }
     }
 }
 
@@ -128,13 +128,13 @@ impl FootPlanter {
         if !(seconds >= 0.0 && seconds.is_finite()) {
             return Err(FootPlanterError::Time(seconds));
         }
-        self.ahead = math::floor(seconds / BEAT + 0.5).min(MOST_AHEAD as f32) as usize;
+        self.ahead = math::floor(seconds / TICK + 0.5).min(MAX_AHEAD as f32) as usize;
         Ok(())
     }
 
     /// Look-ahead in seconds.
     pub fn look_ahead(&self) -> f32 {
-        self.ahead as f32 * BEAT
+        self.ahead as f32 * TICK
     }
 
     /// Returns the time of the next tick that the coming step needs, or `None` once it has all of them.
@@ -169,11 +169,11 @@ impl FootPlanter {
             return None;
         }
         if !feet.started || feet.ends_before(dt) {
-            return (known <= self.ahead).then_some(known as f32 * BEAT);
+            return (known <= self.ahead).then_some(known as f32 * TICK);
         }
         let Beats { all, phase } = feet.beats_in(feet.pending + dt);
         let count = all as usize;
-        (known < count).then(|| self.look_ahead() - phase - (count - 1 - known) as f32 * BEAT)
+        (known < count).then(|| self.look_ahead() - phase - (count - 1 - known) as f32 * TICK)
     }
 
     /// Gives the animation at the time from [`FootPlanter::next_tick`], with the figure's placement in the world at that
@@ -195,7 +195,7 @@ impl FootPlanter {
         self.fits(pose)?;
         let place = self.place(&feet.framed(placement)?);
         let i = feet.known.count;
-        if i >= MOST_KNOWN {
+        if i >= MAX_KNOWN {
             return Ok(());
         }
         for ((known, state), leg) in feet.known.legs.iter_mut().zip(&feet.legs).zip(&self.figure.legs) {
@@ -246,12 +246,12 @@ impl FootPlanter {
         let count = all as usize;
         feet.phase = phase;
         for tick in 0..count {
-            let age = (phase + (count - 1 - tick) as f32 * BEAT).max(0.0);
+            let age = (phase + (count - 1 - tick) as f32 * TICK).max(0.0);
             let between = (age, (age / dt.max(f32::MIN_POSITIVE)).min(1.0));
             self.tick(feet, place, if known { Ok(tick) } else { Err(between) });
         }
         // If a tick is missing, the given ones are dropped.
-        feet.known.take(if known { count } else { MOST_KNOWN });
+        feet.known.take(if known { count } else { MAX_KNOWN });
         for state in &mut feet.legs {
             state.given = state.given.map(|[_, now]| [now, now]);
         }
@@ -307,9 +307,9 @@ impl FootPlanter {
             });
             let mut others = feet.legs.iter().enumerate().filter(|(other, _)| *other != i);
             let other = others.find_map(|(_, leg)| leg.foot.foothold());
-            feet.legs[i].foot.advance(BEAT, &self.settings, &m, (low, other));
+            feet.legs[i].foot.advance(TICK, &self.settings, &m, (low, other));
         }
-        self.follow_feet(feet, place, BEAT);
+        self.follow_feet(feet, place, TICK);
     }
 
     /// Moves the level of the body with the standing feet.

@@ -12,7 +12,7 @@ use super::{
     offset::{Offset, Rest},
     ride::Ride,
     spring::Spring,
-    ticks::{BEAT, Beat, Beats, Contact},
+    ticks::{Beat, Beats, Contact, TICK},
     track::{Sole, Track},
     under::Under,
 };
@@ -299,7 +299,7 @@ impl Foot {
         let (heel, ball) = m.heights(&sole);
         let ankle = sole.ankle + stand(&lock.foothold, &sole, heel.max(0.0), ball.max(0.0)).ankle;
         let out2 = (ankle - sole.hip).with_y(0.0).length_squared();
-        let time = (later - last) as f32 * BEAT;
+        let time = (later - last) as f32 * TICK;
         let over = math::sqrt((near * near - out2).max(0.0)) - 0.5 * GRAVITY * m.scale * time * time;
         ankle.y - sole.hip.y + over
     }
@@ -320,7 +320,7 @@ impl Foot {
     /// Heights of heel and ball above the ground while the foot stands, with the animation at `sole`, `time` seconds after
     /// the state.
     fn heights(&self, sole: &Sole, time: f32, m: &Measures) -> (f32, f32) {
-        let share = (time / BEAT).clamp(0.0, 1.0);
+        let share = (time / TICK).clamp(0.0, 1.0);
         let height = |point: &Point, y: f32| {
             let own = (1.0 - point.hold - (point.next - point.hold) * share) * y.max(0.0);
             (own + point.rest.after(m.omega, time).value.x).max(0.0)
@@ -378,7 +378,7 @@ impl Foot {
             return self.now(m).rate;
         }
         let at = m.ahead.saturating_sub(later).max(1);
-        self.ticks.ago(at - 1).sole.minus(&self.ticks.ago(at + 1).sole).times(0.5 / BEAT)
+        self.ticks.ago(at - 1).sole.minus(&self.ticks.ago(at + 1).sole).times(0.5 / TICK)
     }
 
     /// Evaluates a function of the animation's foot and its rate at the present tick.
@@ -606,7 +606,7 @@ impl Foot {
             *point = Point { hold: 0.0, next: if steered { next } else { 0.0 }, ..Point::default() };
             point.take([if steered { next } else { hold }, next], height, rate);
         }
-        self.rolls = self.early as f32 * BEAT;
+        self.rolls = self.early as f32 * TICK;
         self.switch(m, |f| f.phase = Phase::Locked(lock));
         let shift = self.stands(&lock, &now, 0.0, m).ankle.with_y(0.0);
         if let Phase::Locked(lock) = &mut self.phase {
@@ -835,7 +835,7 @@ mod tests {
         let ball = |speed: f32| {
             let foot = foot(|tick| {
                 let y = if tick == 0 { 0.2 } else { 0.0 };
-                let heel = Vec3::new(0.0, y, speed * BEAT * tick as f32);
+                let heel = Vec3::new(0.0, y, speed * TICK * tick as f32);
                 (heel, heel + Vec3::new(0.0, 0.15, 0.13), None)
             });
             let [heel, ball] = foot.touches(&Contact::default(), &measures());

@@ -7,10 +7,10 @@ use super::{measures::Measures, track::Sole};
 /// Time between two ticks, in seconds. Contacts are decided at ticks instead of frames, so that games at all frame rates
 /// decide by the same samples. Slow games have no more samples than this, and clips are often keyed at 30 Hz with straight
 /// lines between keys, so that speeds over less time mean little.
-pub const BEAT: f32 = 1.0 / 30.0;
+pub const TICK: f32 = 1.0 / 30.0;
 /// Largest look-ahead, in ticks.
-pub const MOST_AHEAD: usize = 15;
-const KEPT: usize = MOST_AHEAD + 3;
+pub const MAX_AHEAD: usize = 15;
+const KEPT: usize = MAX_AHEAD + 3;
 
 /// Factor on the limits of release within which a locked foot stays locked, by its better point. Between heel and ball
 /// contact a foot may be in neither for a moment. Its hold on the ground fades until then.
@@ -127,7 +127,7 @@ impl Beats {
 
     /// Velocity of the foot at the next tick, and the levels of heel and ball.
     fn levels(&self, sole: &Sole, m: &Measures) -> (Sole, [f32; 2]) {
-        let rate = if self.any { sole.minus(&self.kept[0].sole).times(1.0 / BEAT) } else { Sole::default() };
+        let rate = if self.any { sole.minus(&self.kept[0].sole).times(1.0 / TICK) } else { Sole::default() };
         let level =
             |height: f32, rate: Vec3| (height.max(0.0) / m.limits.height).max(rate.length() / m.limits.speed);
         let (heel, ball) = m.heights(sole);

@@ -5,7 +5,7 @@ use glam::Vec3;
 use crate::ground::plant::{FootholdSearch, profile::Profile};
 
 /// Largest number of casts of a line, without those at edges: a leg's length at [`SPACING`].
-const MOST_CASTS: f32 = 24.0;
+const MAX_CASTS: f32 = 24.0;
 /// Distance of the casts, as a fraction of the leg: 3.5 cm for a figure of 1.8 m, a third of a foot's width. Edges are
 /// refined between casts and do not depend on it.
 const SPACING: f32 = 0.04;
@@ -66,7 +66,7 @@ impl Under {
         [back, ahead]: [f32; 2],
         base: f32,
     ) {
-        let spacing = (SPACING * search.leg, MOST_CASTS);
+        let spacing = (SPACING * search.leg, MAX_CASTS);
         let margin = MARGIN * search.leg;
         self.ends = [-back, ahead];
         let ends = [-back - margin, ahead + margin];

@@ -4,7 +4,7 @@ use glam::Vec3;
 
 use super::{
     Choice, EARLY, Foot, LEFT_BEHIND, MOMENT, Phase, rolling,
-    sight::{ASTRAY, sole_of},
+    sight::{MAX_STRAY, sole_of},
     stand,
 };
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
             measures::Measures,
             offset::{Offset, Rest, rotation},
             spring::Spring,
-            ticks::{BEAT, Beat, MOST_AHEAD},
+            ticks::{Beat, MAX_AHEAD, TICK},
         },
     },
     math,
@@ -28,7 +28,7 @@ const LIES: f32 = 0.12;
 /// known path comes as a surprise.
 const STEEP: f32 = 12.0;
 /// Largest lift of a course, as a fraction of the leg: a high step of a stair.
-const MOST_LIFT: f32 = 0.2;
+const MAX_LIFT: f32 = 0.2;
 /// Rise that the spring of the height always takes at once, as a fraction of the leg: a high step of a stair for a slow foot.
 const RISE: f32 = 0.5;
 /// Speed at which a foot may rise beyond that, as a multiple of the animation's: the bound on feet in a game on stairs
@@ -58,7 +58,7 @@ impl Foot {
     pub(super) fn ground(&self, shown: Offset, m: &Measures) -> Option<f32> {
         let Beat { sole: at, rate, .. } = self.now(m);
         // The lead makes up for the spring's lag and for half a tick until the next call.
-        let lead = rate.ankle.with_y(0.0) * (2.0 / m.omega + 0.5 * BEAT);
+        let lead = rate.ankle.with_y(0.0) * (2.0 / m.omega + 0.5 * TICK);
         let turn = rotation(shown.turn);
         let moved = at.ankle + shown.ankle.with_y(0.0);
         let floor = m.heel_floor.min(m.ball_floor);
@@ -91,7 +91,7 @@ impl Foot {
         let turn = rotation(shown.turn);
         let (heel, ball) = m.heights(sole);
         let mut clear = heel.min(ball);
-        let next = self.pace(0, m).ankle.with_y(0.0) * BEAT;
+        let next = self.pace(0, m).ankle.with_y(0.0) * TICK;
         for point in [sole.heel, sole.ball, sole.tip] {
             let place = sole.ankle + shown.ankle + math::rotate(turn, point);
             for p in [place, place + next] {
@@ -107,11 +107,11 @@ impl Foot {
     fn clear_the_way(&self, course: &mut Course, m: &Measures) {
         // Half a tick, in which a swinging foot moves by less than its own length.
         const PARTS: usize = 2;
-        const MOST: usize = PARTS * MOST_AHEAD;
+        const MOST: usize = PARTS * MAX_AHEAD;
         let mut needs = [(0.0f32, 0.0f32); MOST];
         let floor = m.heel_floor.min(m.ball_floor);
         for (i, need) in needs.iter_mut().enumerate().take(PARTS * m.ahead).skip(1) {
-            let time = i as f32 * (BEAT / PARTS as f32);
+            let time = i as f32 * (TICK / PARTS as f32);
             if time >= course.left() {
                 break;
             }
@@ -129,7 +129,7 @@ impl Foot {
                 need.0 = need.0.max(ground + m.sole_height + own - place.y);
             }
         }
-        course.pass(needs.iter().copied(), MOST_LIFT * m.leg);
+        course.pass(needs.iter().copied(), MAX_LIFT * m.leg);
     }
 
     /// Rotation vector that tilts a foot near the ground along it.
@@ -163,9 +163,9 @@ impl Foot {
             let (heel, ball) = self.stance(own, m);
             let along = (ball - heel).with_y(0.0).normalize_or(Vec3::Z);
             let within = |c: &Choice, most: f32| (c.heel - heel).with_y(0.0).length() <= most;
-            if !self.choice.as_ref().is_some_and(|c| within(c, ASTRAY * m.scale)) {
+            if !self.choice.as_ref().is_some_and(|c| within(c, MAX_STRAY * m.scale)) {
                 // The foothold is chosen again only if the predicted landing has moved. Until it is cast there, the old one serves.
-                let cast = self.landing.as_ref().is_some_and(|l| l.serves(heel, along, ASTRAY * m.scale));
+                let cast = self.landing.as_ref().is_some_and(|l| l.serves(heel, along, MAX_STRAY * m.scale));
                 let hip = low.is_finite().then_some(tick.sole.hip + Vec3::Y * low);
                 self.choice = match cast {
                     true => Some(self.choose(heel, ball, sole_of(&tick.sole, m), settings, m, hip)),
@@ -181,7 +181,7 @@ impl Foot {
                 let later = own.saturating_sub(self.early);
                 let tick = *self.ticks.ago(m.ahead - later);
                 let (ready, pace, rolls) =
-                    (self.ready(later, m), self.pace(later, m), self.early as f32 * BEAT);
+                    (self.ready(later, m), self.pace(later, m), self.early as f32 * TICK);
                 let at = |time: f32| {
                     let sole = tick.sole.after(&pace, time);
                     let (h, b) = m.heights(&sole);
@@ -192,7 +192,7 @@ impl Foot {
                 // The landing point stops, while the animation's continues; a loose contact follows the animation.
                 let rate = at(MOMENT).minus(to).times(1.0 / MOMENT);
                 let rate = Offset { ankle: (rate.ankle * ready.foot).with_y(rate.ankle.y), ..rate };
-                goal = Some((to, rate, later as f32 * BEAT));
+                goal = Some((to, rate, later as f32 * TICK));
             }
         }
         if let Some((to, rate, left)) = goal {

@@ -7,14 +7,14 @@ use crate::{
     ground::plant::{
         Foothold, FootholdSearch, PlantOptions, Unplanted,
         candidate::{Lies, Stance},
-        foot_planter::{measures::Measures, ticks::BEAT, track::Sole, under::Under},
+        foot_planter::{measures::Measures, ticks::TICK, track::Sole, under::Under},
         foothold::heading,
     },
     math,
 };
 
 /// Distance of the landing from its prediction at which it is searched again, in metres for a figure of 1.8 m.
-pub(super) const ASTRAY: f32 = 0.03;
+pub(super) const MAX_STRAY: f32 = 0.03;
 
 /// Distance by which the ground under a standing foot moves before the foot lets go, in metres for a figure of 1.8 m: the
 /// clearance of a swing.
@@ -29,12 +29,12 @@ impl Foot {
             return;
         }
         // The displacement at that tick.
-        let shown = self.offset(now, BEAT, m).ankle;
+        let shown = self.offset(now, TICK, m).ankle;
         let at = now.ankle + shown.with_y(0.0);
         let points = [now.heel, now.ball, now.tip].map(|p| at + p);
         // The coming tick has not been pushed yet, so its rate is computed here.
         let last = self.now(m);
-        let rate = (now.ankle - last.sole.ankle).with_y(0.0) / BEAT;
+        let rate = (now.ankle - last.sole.ankle).with_y(0.0) / TICK;
         let rate = if rate.length() > last.rate.ankle.with_y(0.0).length() {
             rate
         } else {
@@ -47,8 +47,8 @@ impl Foot {
         // From heel to toe tip with a margin, whichever is ahead.
         let ends = [now.heel - now.ball, now.tip - now.ball].map(|p| 1.2 * p.dot(along));
         // With a margin for a foot that accelerates.
-        let behind = 0.5 * rate.length() * BEAT - ends[0].min(ends[1]);
-        let ahead = ends[0].max(ends[1]) + 1.3 * rate.length() * (sight + BEAT + 2.0 / m.omega);
+        let behind = 0.5 * rate.length() * TICK - ends[0].min(ends[1]);
+        let ahead = ends[0].max(ends[1]) + 1.3 * rate.length() * (sight + TICK + 2.0 / m.omega);
         self.under.sweep(search, (at + now.ball).with_y(0.0), along, [behind, ahead], base);
         if matches!(self.phase, Phase::Refused(_) | Phase::Locked(_)) {
             return;
@@ -66,12 +66,12 @@ impl Foot {
                 (*now, place(now, shown, m))
             }
         };
-        let near = |p: Vec3| (p - heel).with_y(0.0).length() <= ASTRAY * m.scale;
+        let near = |p: Vec3| (p - heel).with_y(0.0).length() <= MAX_STRAY * m.scale;
         // The landing is searched again only if its prediction has moved.
         if m.ahead > 0 && self.choice.is_some_and(|c| near(c.heel)) {
             return;
         }
-        self.landing = Some(search.landing(heel, ball, sole_of(&sample, m), ASTRAY * m.scale, base));
+        self.landing = Some(search.landing(heel, ball, sole_of(&sample, m), MAX_STRAY * m.scale, base));
     }
 
     /// Casts the ground under the ball of a standing foot. Whether it has moved or gone since the landing.
@@ -136,7 +136,7 @@ impl Foot {
             settled: false,
             searched: true,
         };
-        let landing = self.landing.as_ref().filter(|l| l.serves(heel, along, 2.0 * ASTRAY * m.scale));
+        let landing = self.landing.as_ref().filter(|l| l.serves(heel, along, 2.0 * MAX_STRAY * m.scale));
         if let Some(landing) = landing {
             // The foot may be a little beside the cast line.
             let by = landing.beside(heel);

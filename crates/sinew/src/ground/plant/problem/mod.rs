@@ -12,7 +12,7 @@
 //! - second differences of all unknowns, their distances from the clip moved with the ground ([`reference`]), and those of
 //!   soles, which hips that move for one foot else take the other along with. A sole may be as far from the clip's as the
 //!   ground changes from stance to stance: where it changes nothing, a foot that leaves a contact returns to the clip's way
-//!   at once. Across the way of the hips it stays near the clip's: people lift their feet over steps. On lower treads it is
+//!   at once. Across its step it stays near the clip's: people lift their feet over steps. On lower treads it is
 //!   pitched down before it lands ([`landing`]);
 //! - distances of heels and balls in contact from their places, by their absolute values: a point is either held, or given
 //!   up where a range forbids it;

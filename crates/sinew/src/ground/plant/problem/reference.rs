@@ -4,10 +4,13 @@ use alloc::vec::Vec;
 
 use glam::{DMat3, DVec3, Vec3};
 
-use super::landing::Landing;
+use super::{
+    constants::{LEG, SHORT},
+    landing::Landing,
+};
 use crate::{
     ground::plant::{
-        Foothold, Interval, Planted, Stance,
+        FootSample, Foothold, Interval, Planted, Stance,
         analysis::median,
         foothold::{pitch, slope},
         planner::Planner,
@@ -31,13 +34,16 @@ pub(super) struct Reference {
     /// Change of the displacement that the ground asks of the swing around the sample, in metres; in a stance, the larger of
     /// the swings before and after.
     pub change: f64,
+    /// Horizontal unit vector across the step that the foot takes around the sample; `None` for a step that goes nowhere.
+    pub across: Option<DVec3>,
     /// Places of heel and ball while they are in contact, in model space.
     pub holds: [Option<DVec3>; 2],
 }
 
-/// A stance with a foothold: times, and the displacement from the clip.
+/// A stance with a foothold: times, the middle of the foothold, and the displacement from the clip.
 struct Stand {
     time: Interval,
+    middle: DVec3,
     at: Reference,
 }
 
@@ -64,13 +70,31 @@ pub(super) fn references(
                 roll: f64::from(foothold.roll),
                 ..Reference::default()
             };
-            Stand { time: stance.time, at }
+            Stand { time: stance.time, middle: middle.as_dvec3(), at }
         })
         .collect();
     if stands.is_empty() {
         return None;
     }
     let changes = changes(planner, &stands);
+    // Across the step from a stance to the next one, or from where the clip begins and to where it ends.
+    let across = |k: usize| {
+        let end = |sample: Option<&FootSample>, stand: &Stand| {
+            let sole = sample.map(|s| s.ankle + 0.5 * (s.heel + s.ball));
+            sole.map(|p| p.as_dvec3() + stand.at.by)
+        };
+        let from = match k.checked_sub(1) {
+            Some(k) => Some(stands[k].middle),
+            None => end(curve.samples.first(), &stands[0]),
+        };
+        let to = match stands.get(k) {
+            Some(stand) => Some(stand.middle),
+            None => end(curve.samples.last(), &stands[k - 1]),
+        };
+        let step = (to? - from?).with_y(0.0);
+        let long = step.length() > SHORT * f64::from(planner.search.leg) / LEG;
+        long.then(|| DVec3::new(step.z, 0.0, -step.x).normalize())
+    };
     let mut references: Vec<Reference> = (0..analysis.len())
         .map(|i| {
             let time = i as f32 * step;
@@ -86,7 +110,8 @@ pub(super) fn references(
                 (Some(s), None) | (None, Some(s)) => s.at,
                 (None, None) => Reference::default(),
             };
-            Reference { change, ..at }
+            let across = if stands_now { across(after + 1).or(across(after)) } else { across(after) };
+            Reference { change, across, ..at }
         })
         .collect();
     for ((stance, foothold), landing) in planned(planted).zip(landings) {

@@ -122,9 +122,12 @@ impl Problem<'_> {
         let middle = 0.5 * (clip.sole[0] + clip.sole[1]);
         let (place, by) = self.place(state, i, leg, middle);
         let off = place - (clip.hip + clip.thigh + clip.shank + middle + self.references[leg][i].by);
-        let (stray, way) = (self.stray(i, leg), self.way(i, leg).as_dvec3());
-        let across = DVec3::new(way.z, 0.0, -way.x);
-        for (axis, tolerance) in [(way, stray), (DVec3::Y, stray), (across, ASIDE * self.size)] {
+        let stray = self.stray(i, leg);
+        let (across, aside) = match self.references[leg][i].across {
+            Some(across) => (across, ASIDE * self.size),
+            None => (DVec3::X, stray),
+        };
+        for (axis, tolerance) in [(across.cross(DVec3::Y), stray), (DVec3::Y, stray), (across, aside)] {
             let weight = 1.0 / (tolerance * tolerance);
             let off = off.dot(axis);
             sink(&self.row(i, leg, axis, &by, 1.0), off, weight, 0.5 * weight * off * off);

@@ -134,7 +134,7 @@ impl Problem<'_> {
         }
     }
 
-    /// Tolerance of the distance of a sole from the clip's moved with the ground, up and along the way of the hips, in metres.
+    /// Tolerance of the distance of a sole from the clip's moved with the ground, up and along its step, in metres.
     fn stray(&self, i: usize, leg: usize) -> f64 {
         (WAY[0] * self.size + self.references[leg][i].change).min(WAY[1] * self.size)
     }

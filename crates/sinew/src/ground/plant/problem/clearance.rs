@@ -153,15 +153,10 @@ impl Problem<'_> {
         }
     }
 
-    /// Direction in which a foot may come to the side of a step: that of the hips, or of the sole where they rest.
+    /// Direction in which a foot may come to the side of a step: that of its own step, or of the sole where it takes none.
     fn way(&self, i: usize, leg: usize) -> Vec3 {
-        let analysis = self.planner.analysis;
-        let reach = ((0.1 / analysis.step) as usize).max(1);
-        let (a, b) = (i.saturating_sub(reach), (i + reach).min(self.count() - 1));
-        let way = (analysis.pelvis[b] - analysis.pelvis[a]).with_y(0.0);
-        let sole = DVec3::Y.cross(self.legs[leg][i].across).normalize_or(DVec3::Z).as_vec3();
-        let slow = 0.1 * self.size as f32 * (b - a) as f32 * analysis.step;
-        if way.length() > slow { way.normalize() } else { sole }
+        let sole = || DVec3::Y.cross(self.legs[leg][i].across).normalize_or(DVec3::Z);
+        self.references[leg][i].along.unwrap_or_else(sole).as_vec3()
     }
 
     /// Normal and point of a surface beside a point in the ground that is nearer than `depth` metres, forward or back along

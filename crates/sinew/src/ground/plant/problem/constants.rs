@@ -12,11 +12,11 @@ pub const HIPS: f64 = 0.08;
 /// Distance of a sole from the clip's moved with the ground, in metres: where the ground changes nothing from stance to stance,
 /// and at most. The change is added to the first.
 pub const WAY: [f64; 2] = [0.02, 0.2];
-/// The same across the step from a stance to the next, in metres, whatever the ground changes: people lift their feet over steps, and
-/// do not swing them around. Of 0.5, 1 and 2 cm the most rows for choosing are natural with 1 (`lab/plant`); with [`WAY`] there too,
-/// legs swing out by 44 cm on stairs.
+/// Distance of a sole from the clip's to the side of its step, in metres: people lift their feet over steps, and do not swing them
+/// around. Of 0.5, 1 and 2 cm the most rows for choosing are natural with 1 (`lab/plant`). With [`WAY`] to the side, too, legs
+/// swing out by 44 cm on stairs.
 pub const ASIDE: f64 = 0.01;
-/// Length up to which a step goes nowhere and nothing is across it, in metres: kicks and hops come down where they began.
+/// Length of the shortest step that has a direction, in metres: kicks and hops come down where they began.
 pub const SHORT: f64 = 0.1;
 /// Acceleration of thigh, shank, tilt and sole, in rad/s2.
 pub const LEG_ACCELERATION: f64 = 40.0;

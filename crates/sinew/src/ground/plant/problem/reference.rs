@@ -34,8 +34,8 @@ pub(super) struct Reference {
     /// Change of the displacement that the ground asks of the swing around the sample, in metres; in a stance, the larger of
     /// the swings before and after.
     pub change: f64,
-    /// Horizontal unit vector across the step that the foot takes around the sample; `None` for a step that goes nowhere.
-    pub across: Option<DVec3>,
+    /// Horizontal direction of the step that the foot takes around the sample; `None` for a step that goes nowhere.
+    pub along: Option<DVec3>,
     /// Places of heel and ball while they are in contact, in model space.
     pub holds: [Option<DVec3>; 2],
 }
@@ -77,8 +77,8 @@ pub(super) fn references(
         return None;
     }
     let changes = changes(planner, &stands);
-    // Across the step from a stance to the next one, or from where the clip begins and to where it ends.
-    let across = |k: usize| {
+    // From a stance to the next one, from where the clip begins, or to where it ends.
+    let along = |k: usize| {
         let end = |sample: Option<&FootSample>, stand: &Stand| {
             let sole = sample.map(|s| s.ankle + 0.5 * (s.heel + s.ball));
             sole.map(|p| p.as_dvec3() + stand.at.by)
@@ -93,7 +93,7 @@ pub(super) fn references(
         };
         let step = (to? - from?).with_y(0.0);
         let long = step.length() > SHORT * f64::from(planner.search.leg) / LEG;
-        long.then(|| DVec3::new(step.z, 0.0, -step.x).normalize())
+        long.then(|| step.normalize())
     };
     let mut references: Vec<Reference> = (0..analysis.len())
         .map(|i| {
@@ -110,8 +110,8 @@ pub(super) fn references(
                 (Some(s), None) | (None, Some(s)) => s.at,
                 (None, None) => Reference::default(),
             };
-            let across = if stands_now { across(after + 1).or(across(after)) } else { across(after) };
-            Reference { change, across, ..at }
+            let along = if stands_now { along(after + 1).or(along(after)) } else { along(after) };
+            Reference { change, along, ..at }
         })
         .collect();
     for ((stance, foothold), landing) in planned(planted).zip(landings) {

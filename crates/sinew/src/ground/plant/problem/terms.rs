@@ -123,11 +123,11 @@ impl Problem<'_> {
         let (place, by) = self.place(state, i, leg, middle);
         let off = place - (clip.hip + clip.thigh + clip.shank + middle + self.references[leg][i].by);
         let stray = self.stray(i, leg);
-        let (across, aside) = match self.references[leg][i].across {
-            Some(across) => (across, ASIDE * self.size),
-            None => (DVec3::X, stray),
+        let (along, aside) = match self.references[leg][i].along {
+            Some(along) => (along, ASIDE * self.size),
+            None => (DVec3::Z, stray),
         };
-        for (axis, tolerance) in [(across.cross(DVec3::Y), stray), (DVec3::Y, stray), (across, aside)] {
+        for (axis, tolerance) in [(along, stray), (DVec3::Y, stray), (along.cross(DVec3::Y), aside)] {
             let weight = 1.0 / (tolerance * tolerance);
             let off = off.dot(axis);
             sink(&self.row(i, leg, axis, &by, 1.0), off, weight, 0.5 * weight * off * off);
